@@ -11,6 +11,7 @@ import { groupName, type ImageGroup } from '../../../catalog/mirror/image-group.
 import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { digestOf } from '../../oci/digest.ts';
 import { eachOf } from '../../parallel.ts';
 import { temporaryFolder } from '../../write.ts';
 import type { ReadCharts } from '../prepare.ts';
@@ -53,7 +54,6 @@ export async function readCharts(
   ports: ChartPorts,
 ): Promise<ChartsOutcome> {
   const findings: Finding[] = [];
-  const fetched: FetchedChart[] = [];
   const scratch = temporaryFolder('charts');
   const close = (): void => rmSync(scratch, { recursive: true, force: true });
   /** Tries something for a selection. */
@@ -69,23 +69,28 @@ export async function readCharts(
   try {
     const { wanted, unread } = await wantedCharts(selections, ports, attempt);
     const groups: (ImageGroup | undefined)[] = wanted.map(() => undefined);
+    const saved: SavedChart[] = [];
     await eachOf([...wanted.entries()], PARALLEL, async ([i, { selection, remote }]) => {
       const read = await attempt(selection, async () => {
         const own = join(scratch, String(i));
         mkdirSync(own);
-        const path = remote
-          ? await saveChart(remote, own, fetched)
-          : resolve(ports.directory, selection.path ?? '');
+        // Beside the chart's own folder, which is deleted once it is rendered.
+        const path = remote ? `${own}.tgz` : resolve(ports.directory, selection.path ?? '');
+        if (remote) {
+          writeFileSync(path, await remote.fetch());
+          saved[i] = { selection, remote, path };
+        }
         return groupOf(path, selection, { remote, scratch: own, ports });
       });
       rmSync(join(scratch, String(i)), { recursive: true, force: true });
       groups[i] = read?.group ?? unreadGroup(selection);
       findings.push(...(read?.findings ?? []));
     });
+    const kept = keptCharts(Object.values(saved));
     return {
       groups: [...groups.filter((group) => group !== undefined), ...unread],
-      findings,
-      fetched,
+      findings: [...findings, ...kept.findings],
+      fetched: kept.fetched,
       close,
     };
   } catch (error) {
@@ -167,22 +172,46 @@ function failedChart({ name, path, location }: ChartSelection, error: PipelineEr
   };
 }
 
+/** A chart of a repository in a file whose name does not contain the chart's: the repository chooses that. */
+interface SavedChart {
+  readonly selection: ChartSelection;
+  readonly remote: RemoteChart;
+  readonly path: string;
+}
+
 /**
- * Fetches a chart to a file. Adds it to `fetched`, which is written to the folder `charts/`, if its name and version make a
- * plain file name: both are the repository's words, and must not lead out of that folder. The images of any other chart are
- * mirrored, too, but the chart itself is not kept.
- *
- * @returns the path of the file
+ * The charts that are written to the folder `charts/`, and a finding for each that is not: the name and version must make a
+ * plain file name, as both are the repository's words and must not lead out of that folder, and no other chart may have it.
+ * The images of all of them are mirrored.
  */
-async function saveChart(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
-  const bytes = await remote.fetch();
-  // The file lies beside `folder`, which is deleted when the chart is rendered. The path does not contain the chart's name: the
-  // repository chooses that.
-  const path = `${folder}.tgz`;
-  writeFileSync(path, bytes);
-  const file = `${remote.name}-${remote.version}.tgz`;
-  if (/^[\w.+-]+$/.test(file) && !file.startsWith('.')) fetched.push({ file, path });
-  return path;
+function keptCharts(saved: readonly SavedChart[]): Pick<ChartsOutcome, 'fetched' | 'findings'> {
+  const kept = new Map<string, SavedChart>();
+  const findings: Finding[] = [];
+  for (const chart of saved) {
+    const { selection, remote, path } = chart;
+    const file = `${remote.name}-${remote.version}.tgz`;
+    const before = kept.get(file);
+    const why =
+      /^[\w.+-]+$/.test(file) && !file.startsWith('.')
+        ? before &&
+          digestOf(readFileBytes(before.path)) !== digestOf(readFileBytes(path)) &&
+          `${before.remote.url} has it, too`
+        : 'that is not a file name';
+    if (why) findings.push(unkeptChart(selection, file, why));
+    else kept.set(file, before ?? chart);
+  }
+  return { fetched: [...kept].map(([file, { path }]) => ({ file, path })), findings };
+}
+
+/** The finding for a chart whose images are mirrored, but that is not in the plan itself. */
+function unkeptChart({ location }: ChartSelection, file: string, why: string): Finding {
+  return {
+    rule: 'mirror/chart',
+    severity: 'error',
+    message: `the chart itself cannot be kept as ${JSON.stringify(`charts/${file}`)}: ${why}`,
+    location,
+    hint: 'carry this chart over by hand, or plan it in a configuration of its own',
+  };
 }
 
 /** The images of one chart. Without helm they are found in the templates, and may be incomplete. */

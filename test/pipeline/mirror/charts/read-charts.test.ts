@@ -62,3 +62,39 @@ test('the charts of a repository taken whole are on the disk until the outcome i
   close();
   expect(existsSync(dirname(path))).toBe(false);
 });
+
+test('a chart whose file would have the name of another one, or no plain name, is reported', async () => {
+  const location = { file: 'isc.yaml', line: 1, column: 1 };
+  const chart = packed('1.0.0');
+  const selected = (host: string, version = '1.0.0') =>
+    ({
+      name: 'a',
+      version,
+      repository: { name: host, url: `https://${host}.example.com/`, location },
+      location,
+    }) as never;
+  const outcome = await readCharts(
+    [selected('one'), selected('one'), selected('two'), selected('three', '../1')],
+    {
+      download: async (url) => {
+        const version = url.host.startsWith('three') ? '../1' : '1.0.0';
+        if (url.pathname === '/index.yaml')
+          return new TextEncoder().encode(`entries:\n  a:\n  - {version: ${version}, urls: [a.tgz]}\n`);
+        return url.host.startsWith('one') ? chart : packed('1.0.0');
+      },
+      registry: testClient([]),
+      directory: '.',
+      environment: {},
+      unseen: 'warning',
+    },
+  );
+  expect(outcome.groups).toHaveLength(4);
+  expect(outcome.fetched.map(({ file, path }) => [file, readFileSync(path).equals(chart)])).toEqual([
+    ['a-1.0.0.tgz', true],
+  ]);
+  expect(outcome.findings.map(({ message }) => message)).toEqual([
+    'the chart itself cannot be kept as "charts/a-1.0.0.tgz": https://one.example.com/ a 1.0.0 has it, too',
+    'the chart itself cannot be kept as "charts/a-../1.tgz": that is not a file name',
+  ]);
+  outcome.close();
+});
