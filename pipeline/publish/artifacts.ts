@@ -4,7 +4,7 @@
  *
  * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md#guidelines-for-artifact-usage
  */
-import { type Reference, withDigest } from '../../catalog/reference.ts';
+import { formatReference, type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/digest.ts';
 import { OCI_MANIFEST } from '../oci/media-types.ts';
@@ -17,16 +17,21 @@ import type { BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';
 export const PLAN_TYPE = 'application/vnd.dev.portolan.mirror-plan.v1';
 /** The address of the plan's mirror. */
 const MIRROR = 'dev.portolan.mirror';
+/** The index image that the plan is for, as clusters call it: catalogs with the same content are one image under two tags. */
+const IMAGE = 'dev.portolan.image';
 
 /** The artifact that holds the files; the same files make the same bytes. */
-export function planArtifact(subject: Manifest, { mirror, files }: AttachedPlan): ImageContent {
-  return filesArtifact(subject, { type: PLAN_TYPE, annotations: { [MIRROR]: mirror }, files });
+export function planArtifact(subject: Manifest, { mirror, image, files }: AttachedPlan): ImageContent {
+  const annotations = { [MIRROR]: mirror, ...(image === undefined ? {} : { [IMAGE]: image }) };
+  return filesArtifact(subject, { type: PLAN_TYPE, annotations, files });
 }
 
 /** A plan as an artifact holds it. */
 export interface AttachedPlan {
   /** `REGISTRY[/PATH]`. */
   readonly mirror: string;
+  /** The index image by its tag; plans of earlier versions do not say it. */
+  readonly image?: string | undefined;
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -36,39 +41,59 @@ const LARGEST = 64 * 1024 * 1024;
 /**
  * The plan that is attached to an index image; undefined when there is none.
  *
- * @param mirror the mirror that is meant, where plans for several are attached
+ * @param image by a tag, also one beside its digest, it selects among plans for several tags
  * @param names files that a plan may have: others are not written
  * @throws PipelineError `usage` when it is not clear which, `corrupt`, `too-large`
  */
 export async function findPlan(
   registry: Registry,
   image: Reference,
-  { mirror, names }: { readonly mirror: string | undefined; readonly names: readonly string[] },
+  names: readonly string[],
 ): Promise<AttachedPlan | undefined> {
   const digest = image.kind === 'digest' ? image.digest : (await registry.resolve(image))?.digest;
   if (digest === undefined) return undefined;
-  const listed = await registry.listReferrers(image, digest, PLAN_TYPE);
-  const plans = new Map<string, ImageManifest>();
-  for (const one of listed) {
+  const plans = await plansAt(registry, image, digest);
+  // Where one plan says which tag it is for, those of earlier versions are older.
+  const saying = plans.filter((plan) => plan.image !== undefined);
+  const known = saying.length > 0 ? saying : plans;
+  const { registry: host, repository, tag } = image;
+  const tagged = tag && formatReference({ kind: 'tag', registry: host, repository, tag });
+  const asked = known.filter((plan) => plan.image === tagged);
+  const [only, ...more] = asked.length > 0 ? asked : known;
+  if (!only) return undefined;
+  if (more.length > 0) throw severalPlans([only, ...more]);
+  const files = await filesOf(only.manifest, { registry, image, names });
+  return { mirror: only.mirror, image: only.image, files };
+}
+
+interface FoundPlan extends Pick<AttachedPlan, 'mirror' | 'image'> {
+  readonly manifest: ImageManifest;
+}
+
+/** The plans that are attached to a digest, one for each mirror and tag. */
+async function plansAt(registry: Registry, image: Reference, digest: string): Promise<FoundPlan[]> {
+  const plans = new Map<string, FoundPlan>();
+  for (const one of await registry.listReferrers(image, digest, PLAN_TYPE)) {
     const manifest = await registry.getManifest(withDigest(image, one.digest));
     const parsed = manifest && parseManifest(manifest);
     // The list is the registry's word; the manifest itself says which image it is about.
     if (parsed?.kind !== 'image' || parsed.subject?.digest !== digest) continue;
-    plans.set(parsed.annotations?.[MIRROR] ?? '', parsed);
+    const { [MIRROR]: mirror = '', [IMAGE]: tagged } = parsed.annotations ?? {};
+    plans.set(JSON.stringify([mirror, tagged]), { mirror, image: tagged, manifest: parsed });
   }
-  const [only] = plans;
-  if (mirror === undefined && plans.size > 1) throw severalPlans([...plans.keys()].sort());
-  // The plan for the mirror that is meant, else the only one.
-  const [name, plan] = (mirror === undefined ? only : [mirror, plans.get(mirror)]) ?? [];
-  return name === undefined || !plan
-    ? undefined
-    : { mirror: name, files: await filesOf(plan, { registry, image, names }) };
+  return [...plans.values()];
 }
 
-/** The error where `--to` must select one of several plans, each for another mirror. */
-function severalPlans(mirrors: readonly string[]): PipelineError {
-  return new PipelineError('usage', `plans for ${mirrors.length} mirrors are attached to the image`, {
-    hint: `select one: ${mirrors.map((one) => `--to ${one}`).join(', ')}`,
+/** The error where it must be said which of several plans is meant: by the mirror, or by the tag of the image. */
+function severalPlans(plans: readonly FoundPlan[]): PipelineError {
+  const mirrors = [...new Set(plans.map(({ mirror }) => mirror))].sort();
+  if (mirrors.length > 1)
+    return new PipelineError('usage', `plans for ${mirrors.length} mirrors are attached to the image`, {
+      hint: `select one: ${mirrors.map((one) => `--to ${one}`).join(', ')}`,
+    });
+  const tags = plans.flatMap((plan) => plan.image ?? []).sort();
+  return new PipelineError('usage', `plans for ${tags.length} tags are attached to the image`, {
+    hint: `name the image by one of them: ${tags.join(', ')}`,
   });
 }
 

@@ -40,6 +40,7 @@ import {
 import { type PushJob, sendCatalogImages, summedReport } from './push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from './receipt.ts';
 import { keepNewest } from './retention.ts';
+import type { PublishTarget } from './target.ts';
 
 /** The receipt's file in the output directory. */
 const RECEIPT = 'receipt.json';
@@ -191,16 +192,19 @@ function jobsOf(staged: StagedPublish): PushJob[] {
       ...rest,
     };
   };
-  const attached = { base, plan: planOf(target.mirrorTo, files), page: files.get(PAGE) };
+  const attached = { base, plan: planOf(target, files), page: files.get(PAGE) };
   const jobs = [to, ...also].map((place) => fencedJob(place, built.image, attached));
   // The documents name the digest of the first image, and the slim one is built on nothing.
   return slim ? [...jobs, fencedJob(slim, built.slim, { base: undefined })] : jobs;
 }
 
 /** The plan's files, to be attached to the image; the receipt and the page are about the image itself. */
-function planOf(mirror: string | undefined, files: ReadonlyMap<string, string>): PushJob['plan'] {
+function planOf(
+  { mirrorTo: mirror, reference: image }: Pick<PublishTarget, 'mirrorTo' | 'reference'>,
+  files: ReadonlyMap<string, string>,
+): PushJob['plan'] {
   if (mirror === undefined) return undefined;
-  return { mirror, files: new Map([...files].filter(([name]) => PLAN_FILES.includes(name))) };
+  return { mirror, image, files: new Map([...files].filter(([name]) => PLAN_FILES.includes(name))) };
 }
 
 // The index image of a publish: the catalog of the commit, checked, on the base image of the target.

@@ -325,6 +325,29 @@ test('the plan that publish attached is found again by digest, with no rebuild',
   );
 });
 
+test('of catalogs with the same content, each tag has the plan that was attached for it', async () => {
+  const { client, hosts, run, directory, source } = await scene();
+  const at = (tag: string) => `${source.host}/org/index:${tag}`;
+  const mirror = 'mirror.example.com/a';
+  for (const tag of ['v1', 'v2', 'old']) {
+    const reference = parseReference(at(tag));
+    await pushImage(client, reference, { image: bundle });
+    const files = new Map([['mapping.txt', `${tag}=${tag}\n`]]);
+    const plan = planArtifact(bundle.root, { mirror, files, ...(tag !== 'old' && { image: at(tag) }) });
+    await pushImage(client, withDigest(reference, plan.root.digest), { image: plan });
+  }
+  const mapping = () => readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8');
+  for (const tag of ['v1', 'v2']) {
+    expect(await run('plan', at(tag), ...hosts)).toMatchObject({ exit: 0 });
+    expect(mapping()).toBe(`${tag}=${tag}\n`);
+    expect(await run('plan', `${at(tag)}@${bundle.root.digest}`, ...hosts)).toMatchObject({ exit: 0 });
+  }
+  for (const name of [at('old'), `${source.host}/org/index@${bundle.root.digest}`]) {
+    const { exit, err } = await run('plan', name, ...hosts);
+    expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(`${at('v1')}, ${at('v2')}`) });
+  }
+});
+
 test.each(['My Catalog', 'UPPER', 'index'])(
   'an index image is called like its directory; where it cannot be, the error has the path (%s)',
   async (name) => {

@@ -30,7 +30,7 @@ export async function takeAttachedPlan(
   try {
     const at = locationFrom(directory, imagePlace(operand));
     const { registry, reference, close } = await openSource(at, client);
-    const plan = await findPlan(registry, reference, { mirror: undefined, names: PLAN_FILES }).finally(close);
+    const plan = await findPlan(registry, reference, PLAN_FILES).finally(close);
     if (!plan) throw usageError(command, `--to is required: no plan is attached to ${operand}`);
     const out = resolve(directory, invocation.text('out') ?? 'mirror');
     const { written } = writeFiles(out, plan.files, PLAN_FILES);
