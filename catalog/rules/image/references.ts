@@ -67,6 +67,7 @@ export const rules: readonly Rule[] = [
             report(message, locate(bundle, 'relatedImages', i), {
               package: ofPackage.name,
               installed: [shortName(bundle)],
+              subject: `${shortName(bundle)} ${name}`,
               hint: 'write the image, or remove the entry',
             });
           }
@@ -124,6 +125,8 @@ export const rules: readonly Rule[] = [
             report(message, locate(bundle, 'relatedImages'), {
               package: ofPackage.name,
               installed: [shortName(bundle)],
+              // Each image of a head is a finding of its own, and so is the same one of another head.
+              subject: `${shortName(bundle)} ${image}`,
               hint: `- {name: …, image: ${image}}`,
             });
           }
@@ -206,8 +209,13 @@ function reportNamed(world: World, report: Report, { isWrong, end, hint }: Named
       if (!first) continue;
       const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
       const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}${end}`;
-      const details = { package: ofPackage.name, installed: [shortName(bundle)], hint };
-      report(message, locate(bundle, ...first.path), details);
+      report(message, locate(bundle, ...first.path), {
+        package: ofPackage.name,
+        installed: [shortName(bundle)],
+        // One rule asks for several kinds of images, and a head that has one of a kind may get one of another.
+        subject: shortName(bundle) + end,
+        hint,
+      });
     }
   }
 }

@@ -96,6 +96,76 @@ async function unchanged(): Promise<Change> {
   return await changeOf(state, state);
 }
 
+test('another image that a head does not list is news beside one that it did not list before', async () => {
+  const using = (...images: readonly string[]): string => {
+    const containers = images.map((image, i) => ({ name: `c${i}`, image }));
+    const csv = {
+      apiVersion: 'operators.coreos.com/v1alpha1',
+      kind: 'ClusterServiceVersion',
+      metadata: { name: 'etcd.v1.0.0' },
+      spec: {
+        install: {
+          strategy: 'deployment',
+          spec: { deployments: [{ name: 'etcd', spec: { template: { spec: { containers } } } }] },
+        },
+      },
+    };
+    const properties = [
+      { type: 'olm.package', value: { packageName: 'etcd', version: '1.0.0' } },
+      { type: 'olm.bundle.object', value: { data: Buffer.from(JSON.stringify(csv)).toString('base64') } },
+    ];
+    return documents(
+      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
+      bundle('etcd', '1.0.0', { properties }),
+    );
+  };
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [FILE]: using('quay.io/org/first:v1') });
+  const head = repository.commit(
+    { [FILE]: using('quay.io/org/first:v1', 'quay.io/org/second:v1') },
+    { parents: [base] },
+  );
+  const { out } = await portolan(
+    repository.directory,
+    ...['check', '--base', base, '--head', head, '--format', 'json'],
+  );
+  const { findings, known } = JSON.parse(out);
+  const unlisted = (all: { rule: string; hint: string }[]): string[] =>
+    all.filter(({ rule }) => rule === 'image/unlisted').map(({ hint }) => hint);
+  expect(unlisted(findings)).toEqual(['- {name: …, image: quay.io/org/second:v1}']);
+  expect(unlisted(known)).toEqual(['- {name: …, image: quay.io/org/first:v1}']);
+});
+
+test.each([
+  [
+    'image/local',
+    { name: 'a', image: 'localhost/a:v1' },
+    { name: 'b', image: 'quay.io/redhat-user-workloads/b:v1' },
+  ],
+  ['image/undeclared', { name: 'a', image: '' }, { name: 'b', image: '' }],
+])('what another image of a head does to %s is news beside the first', async (rule, first, second) => {
+  const listing = (...relatedImages: readonly object[]): string =>
+    documents(
+      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
+      bundle('etcd', '1.0.0', { image: 'quay.io/org/etcd:v1', relatedImages }),
+    );
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const own = { name: 'own', image: 'quay.io/org/own:v1' };
+  const base = repository.commit({ [FILE]: listing(own, first) });
+  const head = repository.commit({ [FILE]: listing(own, first, second) }, { parents: [base] });
+  const { out } = await portolan(
+    repository.directory,
+    ...['check', '--base', base, '--head', head, '--format', 'json'],
+  );
+  const { findings, known } = JSON.parse(out);
+  const count = (all: { rule: string }[]): number => all.filter((one) => one.rule === rule).length;
+  expect([count(known), count(findings)]).toEqual([1, 1]);
+});
+
 test('of the state before, only the rules are asked that find something in the state after', async () => {
   const change = await unchanged();
   const asked: string[] = [];
