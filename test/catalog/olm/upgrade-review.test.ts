@@ -122,10 +122,8 @@ test('permissions that differ only in names are one item', async () => {
 test('CRDs: what an unsafe change means for existing objects; a safe one leaves them valid', async () => {
   const before = { crds: [crd('things', [version('v1', SIZE)])] };
   const described = (size: object) => ({ crds: [crd('things', [version('v1', { size })])] });
-  const [one, reordered] = [
-    { type: 'integer', description: 'a' },
-    { description: 'a', type: 'integer' },
-  ].map(described) as [Parts, Parts];
+  const one = described({ type: 'integer', description: 'a' });
+  const reordered = described({ description: 'a', type: 'integer' });
   expect(await items(one, reordered, 'Custom resources')).toEqual([]);
   const removed = { crds: [crd('things', [version('v1', {})])] };
   const grown = { crds: [crd('things', [version('v1', { ...SIZE, color: { type: 'string' } })])] };
