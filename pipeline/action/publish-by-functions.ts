@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { getIDToken } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
+import { PipelineError } from '../error.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { plainText } from '../text.ts';
 import { writeFiles } from '../write.ts';
@@ -59,10 +60,23 @@ interface Reply {
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
+/** The job's identity token. @throws PipelineError `denied` for a job that may have none */
+async function identityToken(audience: string): Promise<string> {
+  try {
+    return await getIDToken(audience);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new PipelineError('denied', `cannot get an identity token for the functions: ${why}`, {
+      cause,
+      hint: 'give the job the permission id-token: write',
+    });
+  }
+}
+
 /** Asks once. Functions that do not answer must not keep the job from the other catalogs. */
 async function ask(url: string, body: string, signal: AbortSignal): Promise<Reply> {
   // Each time another token: it expires within minutes.
-  const token = await getIDToken(url);
+  const token = await identityToken(url);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   try {
     const response = await fetch(url, { method: 'POST', redirect: 'error', headers, body, signal });

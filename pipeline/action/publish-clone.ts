@@ -70,7 +70,8 @@ async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
     return setOutput('published', '{}');
   }
   const ended: Ended[] = [];
-  for (const catalog of catalogs) ended.push(await publishOne(inputs, cloned, catalog));
+  for (const catalog of catalogs)
+    ended.push(await endedWith(catalog, () => publishOne(inputs, cloned, catalog)));
   await setPublished({ commit, ended, out: inputs.publish.out, rings: '' });
 }
 
@@ -108,6 +109,18 @@ export type Ended =
   | { readonly catalog: string; readonly kind: 'published'; readonly receipt: PublishReceipt }
   | { readonly catalog: string; readonly kind: 'refused'; readonly why: string }
   | { readonly catalog: string; readonly kind: 'unchanged' | 'retired' };
+
+/** How publishing a catalog ended. An error refuses this catalog, and does not keep the run from the others. */
+export async function endedWith(catalog: string, publish: () => Promise<Ended>): Promise<Ended> {
+  try {
+    return await publish();
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    const { message, hint } = error;
+    info(plainText(hint === undefined ? `${catalog}: ${message}` : `${catalog}: ${message}: ${hint}`));
+    return { catalog, kind: 'refused', why: message };
+  }
+}
 
 interface Run {
   /** Id of the commit. */

@@ -24,7 +24,7 @@ import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { publishByFunctions } from './publish-by-functions.ts';
-import { type Ended, publishClone, setPublished } from './publish-clone.ts';
+import { type Ended, endedWith, publishClone, setPublished } from './publish-clone.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';
@@ -105,7 +105,8 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
       const why = heldBackBy(missingBundle);
       info(plainText(`${catalog} is held back: ${why}`));
       ended.push({ catalog, kind: 'refused', why });
-    } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
+    } else if (changed.has(catalog))
+      ended.push(await endedWith(catalog, () => publishOne(publishing, catalog)));
     else ended.push({ catalog, kind: 'unchanged' });
   }
   for (const catalog of await retireGoneCatalogs(publishing, catalogs))

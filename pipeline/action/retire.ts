@@ -154,7 +154,11 @@ async function retireNamed(
   const { policy: former } = await policyAt(repository.objects, before);
   const target = former && targetIn(former, catalog);
   const place = target && placesOf(target).find((one) => fenceName(catalog, formatLocation(one)) === name);
-  if (!target || !place) return false;
+  if (!target || !place) {
+    const why = former ? 'names another place than it was published to' : 'cannot be read';
+    log(`cannot retire ${catalog}: the policy of ${before.slice(0, 12)}, which published it, ${why}`);
+    return false;
+  }
   const written = formatLocation(place);
   // Another catalog may be published there now: its tag must not be deleted.
   const retired = takenPlaces(policy, catalogs).has(oneSpelling(written)) ? 'keep' : policy.publish.retired;

@@ -89,7 +89,7 @@ async function functions(): Promise<string> {
 }
 
 /** A push, published by a job whose token says this. */
-async function publishing(url: string, differing: object = {}): Promise<Stepped> {
+async function publishing(url: string, differing: object = {}, mayAsk = true): Promise<Stepped> {
   const workflow = `example/catalogs/${WORKFLOW}@refs/heads/main`;
   const runner = await startHost(async ({ url: asked }, response) => {
     const audience = new URL(asked, 'http://runner').searchParams.get('audience');
@@ -107,12 +107,24 @@ async function publishing(url: string, differing: object = {}): Promise<Stepped>
     payload,
     forge: hub.forge,
     inputs: { mode: 'publish', 'publish-url': url },
-    environment: {
-      ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/token?api-version=2`,
-      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'of-the-runner',
-    },
+    environment: mayAsk
+      ? {
+          ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/token?api-version=2`,
+          ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'of-the-runner',
+        }
+      : {},
   });
 }
+
+test('a job without the permission for identity tokens is told which one it lacks', async () => {
+  const { status, log } = await publishing(await functions(), {}, false);
+  expect([status, log]).toEqual([
+    1,
+    expect.stringContaining('cannot get an identity token for the functions'),
+  ]);
+  expect(log).toContain('give the job the permission id-token: write');
+  expect(log).toContain('not published: v4.20');
+});
 
 test('what is merged is published, noted as a deployment, and handed to the job', async () => {
   const url = await functions();

@@ -101,6 +101,28 @@ test.each([
   expect([status, log]).toEqual([1, expect.stringContaining(message)]);
 });
 
+test('a registry that does not answer keeps no other catalog from being published', async () => {
+  const text = String(sampleFiles()[POLICY]).replace('registry.example.com', to.host);
+  const policy = text.replace(
+    '  catalogs:\n',
+    "  catalogs:\n    v4.19: {image: '127.0.0.1:9/sea/catalog:v4.19'}\n",
+  );
+  expect(policy).not.toBe(text);
+  const older = Object.entries(sampleFiles()).flatMap(([path, content]) =>
+    path.startsWith('catalogs/v4.20/') ? [[path.replace('v4.20', 'v4.19'), content]] : [],
+  );
+  const commit = sample.commit(
+    { [POLICY]: policy, ...Object.fromEntries(older) },
+    { parents: [sample.base], branch: 'two' },
+  );
+  const { status, log, published } = await publish(commit);
+  expect(status).toBe(1);
+  expect(log).toContain('not published: v4.19');
+  expect(log).toMatch(/^v4\.19: .*127\.0\.0\.1:9/m);
+  expect(Object.keys(published)).toEqual(['v4.20']);
+  expect(published['v4.20']?.digest).toBe(await tagged());
+});
+
 test('what needs GitHub, or changes something in a dry run, is not done', async () => {
   const url = await publish(sample.base, { 'INPUT_PUBLISH-URL': 'https://functions.example.com' });
   expect(url.status).toBe(1);

@@ -138,6 +138,27 @@ test('a revert brings a catalog back that is deployed as it is: it is published 
   expect(await returned(back)).toEqual([]);
 });
 
+test.each([
+  ['kind: Nothing\n', 'cannot be read'],
+  ['apiVersion: portolan/v1alpha1\nkind: Portolan\n', 'names another place than it was published to'],
+])('a claim of a commit whose policy does not tell the place is said to stay: %j', async (text, why) => {
+  const { sample, publishAt, retire, without, logged } = await scene();
+  const odd = sample.commit({ [POLICY_PATH]: text }, { parents: [sample.base], branch: 'odd' });
+  await publishAt(sample.base);
+  const fence = gitFence({ repository: sample.directory, settings: { searchPath: process.env['PATH'] } });
+  onTestFinished(() => fence.close());
+  for (const name of await fence.names()) {
+    const standing = await fence.read(name);
+    if (standing) await fence.replace(name, { ...standing, commit: odd }, standing);
+  }
+  const gone = without('delete', [odd]);
+  sample.git('branch', '-q', '-D', 'odd');
+  expect(await retire(gone)).toEqual([]);
+  expect(logged).toContain(
+    `cannot retire v4.20: the policy of ${odd.slice(0, 12)}, which published it, ${why}`,
+  );
+});
+
 test('a branch on which the published commit is not, retires nothing', async () => {
   const { sample, registry, publishAt, retire, without } = await scene();
   await publishAt(sample.addition);
