@@ -137,6 +137,7 @@ function affinityOf(pod: Fields): string[] {
       const found = memberObjects(term, 'matchExpressions').filter(
         (each) => memberText(each, 'key') === key && memberText(each, 'operator') === 'In',
       );
+      // As in operator-framework/api, which keeps the values of the last one.
       return memberTexts(found.at(-1) ?? {}, 'values');
     };
     return valuesOf('kubernetes.io/os').flatMap((os) =>
@@ -206,6 +207,7 @@ export const checkPlatformsAlike: Check = imagesCheck(({ csv, images, arch, os, 
   }
 });
 
+/** As in operator-framework/api, an image whose platforms are unknown is reported, too. */
 export const checkAffinity: Check = imagesCheck(({ csv, images, report }) => {
   for (const { image, kind, path, platforms, affinity } of images) {
     if (kind === 'related') continue;
@@ -214,11 +216,16 @@ export const checkAffinity: Check = imagesCheck(({ csv, images, report }) => {
         hint: AFFINITY,
       });
     if (affinity.length === 0) {
-      say(`no node affinity excludes nodes other than ${platformsText(platforms)}, the platforms of`);
+      say(
+        platforms
+          ? `no node affinity excludes nodes other than ${platformsText(platforms)}, the platforms of`
+          : 'no node affinity excludes any nodes, and nothing is known of the platforms of',
+      );
       continue;
     }
     const extra = affinity.filter((platform) => !(platforms ?? []).includes(platform));
-    if (extra.length > 0) say(`the node affinity allows ${extra.join(', ')}, which is not a platform of`);
+    const not = platforms ? 'not' : 'not known to be';
+    if (extra.length > 0) say(`the node affinity allows ${extra.join(', ')}, which is ${not} a platform of`);
     const lost = (platforms ?? []).filter((platform) => !affinity.includes(platform));
     if (lost.length > 0) say(`the node affinity excludes ${lost.join(', ')}, a platform of`);
   }
