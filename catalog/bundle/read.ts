@@ -33,15 +33,14 @@ export async function readBundleFiles(source: CatalogSource): Promise<BundleFile
   const others: string[] = [];
   const unreadable: { path: string; why: string }[] = [];
   for (const file of [...(await source.files())].sort((a, b) => compareText(a.path, b.path))) {
-    const [folder] = file.path.split('/');
-    const target = folder === 'manifests' ? manifests : folder === 'metadata' ? metadata : undefined;
-    if (!target || folder === file.path) {
+    const [, folder] = /^(manifests|metadata)\//.exec(file.path) ?? [];
+    if (folder === undefined) {
       others.push(file.path);
       continue;
     }
     const read = await readBundleFile(file);
     if (typeof read === 'string') unreadable.push({ path: file.path, why: read });
-    else target.push(read);
+    else (folder === 'manifests' ? manifests : metadata).push(read);
   }
   return { manifests, metadata, others, unreadable };
 }

@@ -114,6 +114,7 @@ function registryBundle(files: BundleFiles): RegistryBundle {
   if (!csv) throw new BundleRefusal('manifest/csv-missing', 'no ClusterServiceVersion', at('manifests'));
   const { metadata } = fitObject(csv, CSV_META);
   const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  // opm keeps the spec as it is written: null passes, and a missing one does not.
   if (!('spec' in csv.value)) throw refusalAt(csv, [], 'the ClusterServiceVersion has no spec');
   for (const crd of objects) checkCrd(crd);
   return { csv, objects, name, ...metadataOf(files.metadata.filter(isDirect)) };
@@ -133,7 +134,7 @@ export function fitObject(object: BundleObject, shape: StructShape, value: unkno
   const { value: fitted, misfits } = fitStruct(value, shape);
   const [first] = misfits;
   if (first) {
-    const message = `${object.kind} ${JSON.stringify(object.name)}: ${first.path.join('.')} must be ${first.expected}, found ${first.found}`;
+    const message = `${object.kind} ${JSON.stringify(object.name)}: ${first.path.join('.') || 'it'} must be ${first.expected}, found ${first.found}`;
     throw refusalAt(object, first.path, message);
   }
   return fitted;

@@ -90,16 +90,15 @@ function jsonText(value: unknown): string | undefined {
 
 /** The defect of a value that is not what the schema expects. */
 function wrongValue(path: Path, value: unknown, expected: string): SettingsDefect {
-  const found = Array.isArray(value)
-    ? value.length === 0
-      ? 'an empty list'
-      : 'a list'
-    : isObject(value)
-      ? 'a mapping'
-      : (jsonText(value) ?? 'nothing');
   const key = path.findLast((step) => typeof step === 'string');
   const hint = key === undefined ? `expected ${expected}` : `${key}: ${expected}`;
-  return { path, message: `${nameOf(path)}: found ${found}, expected ${expected}`, hint };
+  return { path, message: `${nameOf(path)}: found ${foundText(value)}, expected ${expected}`, hint };
+}
+
+/** A value in words: the kind of a collection, and any other value as it is. */
+function foundText(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  return isObject(value) ? 'a mapping' : (jsonText(value) ?? 'nothing');
 }
 
 /** `fbc.catalog_mapping[0].type`; of the document itself `the file`. */

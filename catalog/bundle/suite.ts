@@ -263,8 +263,12 @@ function requirementIn(text: string): Requirement | undefined {
   if (!found) return undefined;
   const { key = '', operator = '', value = '' } = found;
   const values = value.split(',').map((each) => each.trim());
-  return (validator) => {
-    const label = key === 'name' ? validator.name : key === 'suite' ? validator.suite : undefined;
+  return ({ name, suite }) => {
+    const label = new Map([
+      ['name', name],
+      ['suite', suite],
+    ]).get(key);
+    // A key alone asks whether the label is there, and `!` whether it is not.
     if (operator === '') return label !== undefined;
     if (operator === '!') return label === undefined;
     const isOne = label !== undefined && values.includes(label);

@@ -126,6 +126,7 @@ function defaultOf(
     highest = version;
     if (said !== '') chosen = said;
   }
+  // Where nobody names a default, the only channel is it.
   const [only = ''] = lanes.size === 1 ? lanes.keys() : [];
   if (lanes.has(chosen) || (chosen === '' && only !== '')) return chosen || only;
   const channels = [...lanes.keys()].map(quoted).join(', ');

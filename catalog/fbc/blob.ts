@@ -21,6 +21,7 @@ import { tryParseVersion } from '../version/version.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
+import { MANIFEST_LIMITS } from './bundle-object.ts';
 import type { SourceDocument } from './document.ts';
 import { ignoreHint } from './ignore.ts';
 import type {
@@ -292,10 +293,8 @@ function fittedFields(blob: Blob, shape: StructShape, report: Report): Fields | 
 
 /** `entries[3].replaces`. */
 export function pathText(path: Path): string {
-  let written = '';
-  for (const step of path)
-    written += typeof step === 'number' ? `[${step}]` : written === '' ? step : `.${step}`;
-  return written;
+  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
+  return steps.join('').replace(/^\./, '');
 }
 
 /** A type of Go's JSON reader in words for a user. */
@@ -452,7 +451,7 @@ function yamlDefect(base64: string): string | undefined {
   if (goTrimmed(manifest).startsWith('{')) return undefined;
   if (manifest.includes('\ufffd') && !isUtf8(raw)) return 'is not UTF-8';
   try {
-    compose(readTree(manifest, { depth: 1000 }).root);
+    compose(readTree(manifest, MANIFEST_LIMITS).root);
     return undefined;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;

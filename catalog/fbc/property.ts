@@ -117,8 +117,10 @@ interface PackageProperty {
 /** Reads an `olm.package` property, its keys in whatever case; what is not there is the empty text. */
 export function packageProperty(value: unknown): PackageProperty {
   const { value: fields, misfits } = fitStruct(value ?? {}, PACKAGE);
-  const written = (field: unknown): string | undefined =>
-    typeof field === 'string' ? field : misfits.length > 0 ? undefined : '';
+  const written = (field: unknown): string | undefined => {
+    if (typeof field === 'string') return field;
+    return misfits.length > 0 ? undefined : '';
+  };
   return {
     packageName: written(fields['packageName']),
     version: written(fields['version']),

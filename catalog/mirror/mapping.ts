@@ -169,6 +169,7 @@ function pairOf(source: string, destination: string, location: Location): Mappin
   const to = parseSide(destination);
   if (to.digest !== '')
     throw new InvalidReference(`the destination ${destination} has a digest, expected a tag`);
+  // A directory, which is not a reference and has no tags to choose from.
   if (source.startsWith('oci://')) return { source, destination: typedText(to), location };
   const { from, tags } = sourceOf(source);
   if (tags === undefined) {

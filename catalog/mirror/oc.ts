@@ -103,8 +103,9 @@ function withDefaults(reference: OcReference): OcReference {
 function exactText(reference: OcReference): string {
   const { registry, namespace, name, tag, digest } = reference;
   if (name === '') return '';
-  const suffix = digest !== '' ? `@${digest}` : tag !== '' ? `:${tag}` : '';
-  return [registry, namespace, name].filter((part) => part !== '').join('/') + suffix;
+  const path = [registry, namespace, name].filter((part) => part !== '').join('/');
+  if (digest !== '') return `${path}@${digest}`;
+  return tag === '' ? path : `${path}:${tag}`;
 }
 
 /** The text that oc hashes: as written, but for `library/` where Docker Hub is spelled out. */

@@ -234,6 +234,7 @@ function separatePlacements(
   return placements.map((placement) => {
     const { destination } = placement;
     const repository = wantedRepository(placement);
+    // An index image stays even if its repository moves: clusters are told of its place.
     const suffix = moved.has(repository) && placement.role !== 'index' ? `-${fnvHex(repository)}` : '';
     const tag = retagged.has(placement) ? ownTag(placement) : destination.tag;
     if (suffix === '' && tag === destination.tag) return placement;

@@ -33,6 +33,7 @@ export function isWithin(version: Version, least: Bound | undefined, most: Bound
 
 /** Parts that a bound leaves out may have any number. */
 function isAtMost(version: Version, { version: bound, parts }: Bound): boolean {
+  // Major, minor and patch are all written.
   if (parts === 3) return compareVersions(version, bound) <= 0;
   if (version.major !== bound.major) return version.major < bound.major;
   return parts === 1 || version.minor <= bound.minor;

@@ -17,7 +17,7 @@ import {
 import { PROPERTY_SHAPES, packageProperty } from '../fbc/property.ts';
 import { fitStruct } from '../go/shape.ts';
 import { compareText, goQuoted } from '../go/text.ts';
-import { isDnsLabel } from '../names.ts';
+import { isDnsLabel, isDnsSubdomain } from '../names.ts';
 import { InvalidReference, parseReference } from '../reference.ts';
 import { parseRelease, parseVersion, VersionError } from '../version/version.ts';
 
@@ -67,15 +67,14 @@ function packageError({ packages }: Blobs): string | undefined {
   });
 }
 
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** What Kubernetes says of a name that is not a DNS label. */
+/** What Kubernetes says of a name that is not a DNS label. It counts bytes, and calls them characters. */
 function labelDefects(name: string): string[] {
   const bytes = new TextEncoder().encode(name).length;
   const defects = bytes > 63 ? ['must be no more than 63 characters'] : [];
   if (LABEL.test(name)) return defects;
-  if (bytes <= 253 && SUBDOMAIN.test(name)) return [...defects, 'must not contain dots'];
+  if (isDnsSubdomain(name)) return [...defects, 'must not contain dots'];
   const rule =
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
   return [
@@ -135,13 +134,7 @@ function bundleError({ bundles }: Blobs, catalog: Catalog): string | undefined {
 /** The first defect of a bundle's properties, in opm's words. */
 function propertyError(bundle: Bundle): string | undefined {
   const misfit = firstDefect(bundle.properties.entries(), ([i, { type, value }]) => {
-    const shape = PROPERTY_SHAPES.get(type);
-    const why =
-      value === undefined
-        ? 'unexpected end of JSON input'
-        : shape && value !== null
-          ? fitStruct(value, shape).misfits[0]?.go
-          : undefined;
+    const why = value === undefined ? 'unexpected end of JSON input' : valueMisfit(type, value);
     return why === undefined
       ? undefined
       : `parse properties for bundle ${quoted(bundle.name)}: parse property[${i}] of type ${quoted(type)}: ${why}`;
@@ -156,6 +149,12 @@ function propertyError(bundle: Bundle): string | undefined {
   return name === bundle.package
     ? undefined
     : `${where} does not match "olm.package" property ${quoted(name)}`;
+}
+
+/** Why Go cannot decode a property's value; undefined if it can, as null and the values of other types. */
+function valueMisfit(type: string, value: unknown): string | undefined {
+  const shape = PROPERTY_SHAPES.get(type);
+  return shape && value !== null ? fitStruct(value, shape).misfits[0]?.go : undefined;
 }
 
 /** The first reference of a bundle's images that opm refuses, in its words. */

@@ -120,6 +120,7 @@ export function nextLine(): void {
       continue;
     }
     if (at === from && (c === DOT || c === DASH) && isMarker(at)) {
+      // Where the end of the document is known, no separator may stand before it; dots are never in the subset.
       if (!endsAtSeparator || c === DOT) throw LEAVE;
       eol = at - 1;
       indent = -1;

@@ -277,6 +277,7 @@ function newKey(at: number, colon: number): string {
   let stop = colon;
   while (text.charCodeAt(stop - 1) === SPACE) stop--;
   const key = text.slice(at, stop);
+  // Merge keys, and keys that mean something else than their text, are for the full reader.
   if (key === '<<' || key.includes('\t') || resolvePlain(key) !== key) throw LEAVE;
   return checkedKey(key);
 }

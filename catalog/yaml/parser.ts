@@ -212,6 +212,7 @@ class Parser {
         if (place !== 'flow') return this.#collection(token, properties);
         break;
       case 'block-entry':
+        // A list at the column of the key that it belongs to.
         if (place === 'value') return this.#collection(token, properties);
     }
     if (properties.anchor === '' && properties.tag === '') {

@@ -12,7 +12,7 @@ import { parseJson } from '../../json.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
 import { fieldsOf } from '../blob.ts';
-import { objectData, tryReadYaml } from '../bundle-object.ts';
+import { MANIFEST_LIMITS, objectData, tryReadYaml } from '../bundle-object.ts';
 import type { Bundle, Channel, Entry, Package } from '../model.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
 import { startsLikeJson } from '../split.ts';
@@ -34,6 +34,7 @@ export function bundleParts(pkg: Package, bundle: Bundle): BundleParts {
     ({ type, value }): Property => ({ type, fields: valueFields(type, value), value }),
   );
   const version = textOf(properties.find(({ type }) => type === 'olm.package')?.fields['version']);
+  // 16 KiB hold most bundles; the writer grows for others.
   const writer = new ByteWriter(1 << 14);
   writeManifests(writer, { pkg, bundle, version });
   writer.text(
@@ -69,6 +70,7 @@ export function bundleJson(
     ['skips', goList(entry.skips.map(goString))],
     ['deprecation', deprecation === undefined ? undefined : goObject([['message', optional(deprecation)]])],
   ]);
+  // A kibibyte holds names and edges in most cases.
   const writer = new ByteWriter(manifests.length + properties.length + 1024);
   // The members of one object, of which the closing brace comes last.
   writer.text(head.slice(0, -1)).bytes(manifests);
@@ -139,7 +141,7 @@ function manifestJson(base64: string): Uint8Array {
   if (manifest[0] === BRACE) return manifest;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(manifest);
   if (startsLikeJson(text, text.length)) return manifest;
-  return encoder.encode(escapeHtml(compactJson(compose(readTree(text, { depth: 1000 }).root).value)));
+  return encoder.encode(escapeHtml(compactJson(compose(readTree(text, MANIFEST_LIMITS).root).value)));
 }
 
 const BRACE = 0x7b;

@@ -103,6 +103,7 @@ export function readFreshness(text: string): FreshnessStatement {
   };
   if (statement.predecessor && statement.predecessor.version >= statement.version)
     throw new InvalidFreshness('its predecessor is not older');
+  // Only images are compared with the mirror: an index image outside of them would be signed and never checked.
   for (const [name, digest] of statement.indexes)
     if (statement.images.get(name) !== digest) throw new InvalidFreshness(`${name} is not among its images`);
   return statement;

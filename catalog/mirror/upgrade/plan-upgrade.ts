@@ -237,16 +237,7 @@ class Planner {
     if (!stage) throw new TypeError('internal error: a plan without stages');
     const here = operators.filter(({ package: name }) => homeOf(stage, name));
     const trial = this.#together(stage, this.#bestWays(stages, here));
-    const after = new Map(
-      trial.ways.map(({ operator, choice }) => [
-        operator,
-        {
-          ...operator,
-          channels: operator.olm === 'v0' ? [choice.channel] : operator.channels,
-          installed: choice.end,
-        },
-      ]),
-    );
+    const after = new Map(trial.ways.map(({ operator, choice }) => [operator, upgradedTo(operator, choice)]));
     return {
       stage: trial.planned,
       operators: [
@@ -298,11 +289,7 @@ class Planner {
     const [stage, ...others] = stages;
     if (!stage) return;
     for (const choice of choicesAt(stage, operator, this.#context)) {
-      const next = {
-        ...operator,
-        channels: operator.olm === 'v0' ? [choice.channel] : operator.channels,
-        installed: choice.end,
-      };
+      const next = upgradedTo(operator, choice);
       if (others.length === 0 || !this.#ways(others, next).next().done) yield choice;
     }
   }
@@ -386,6 +373,12 @@ interface Trial {
   readonly added: readonly ClusterOperator[];
   readonly reasons: readonly string[];
   readonly planned: PlannedStage;
+}
+
+/** An operator at the end of a stage. A ClusterExtension keeps its channels, which `specOf` replaces for the upgrade alone. */
+function upgradedTo(operator: ClusterOperator, { channel, end }: StageChoice): ClusterOperator {
+  const channels = operator.olm === 'v0' ? [channel] : operator.channels;
+  return { ...operator, channels, installed: end };
 }
 
 /** An operator with the channel and the version that a way gives it. */

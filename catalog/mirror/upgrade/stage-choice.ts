@@ -236,6 +236,7 @@ function pathWith(
   };
   const { channel } = candidate;
   const scope = { cel: context.cel, effort: { left: MOST_EFFORT } };
+  // OLM v0 may find in the whole catalogs what the candidate requires; OLM v1 installs nothing that requires others.
   const { steps, last } =
     operator.olm === 'v0'
       ? detailedPathV0(
