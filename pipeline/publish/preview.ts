@@ -122,16 +122,15 @@ async function previewOne(
   }
 }
 
-/** Packages whose own place in a catalog differs; for a catalog in one file, none is told apart. */
+/** Packages whose own place in a catalog differs, or is on one side only; for a catalog in one file, none is told apart. */
 async function changedPackages(
   objects: ObjectReader,
   { trees, policy, name }: PreviewedCatalog,
 ): Promise<string[]> {
-  const [before, after] = await Promise.all(
-    [trees.base, trees.merged].map((tree) => catalogUnits(objects, tree, policy.layout)),
-  );
-  const units = [...(after?.values() ?? [])].filter(({ catalog }) => catalog === name);
-  const differing = units.filter(({ path, id }) => before?.get(path)?.id !== id);
+  const before = await catalogUnits(objects, trees.base, policy.layout);
+  const after = await catalogUnits(objects, trees.merged, policy.layout);
+  const units = [...before.values(), ...after.values()].filter(({ catalog }) => catalog === name);
+  const differing = units.filter(({ path }) => before.get(path)?.id !== after.get(path)?.id);
   return [...new Set(differing.flatMap(({ package: packageName }) => packageName ?? []))].sort();
 }
 

@@ -62,5 +62,7 @@ export const command: Command = {
 /** What became of one catalog: what its image serves and where it is, or that it was not built. */
 function previewLine({ catalog, layout, digest, packages, changed }: Previewed): string {
   if (layout === undefined) return `${plainText(catalog)}: not built\n`;
-  return `${plainText(catalog)}: serves ${amountText(packages.length, 'package')}; changed: ${plainText(changed.join(', '))}\n  ${plainText(layout)} ${digest}\n`;
+  // Of a catalog in one file, it is not known which packages changed.
+  const what = changed.length > 0 ? `; changed: ${plainText(changed.join(', '))}` : '';
+  return `${plainText(catalog)}: serves ${amountText(packages.length, 'package')}${what}\n  ${plainText(layout)} ${digest}\n`;
 }

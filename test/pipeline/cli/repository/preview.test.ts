@@ -57,6 +57,25 @@ test('finds the catalogs of a repository that has no policy', async () => {
   expect(JSON.parse(out)).toMatchObject([{ catalog: 'v4.19', changed: ['etcd'], packages: ['etcd'] }]);
 });
 
+test('a package that a pull request removes has changed, too', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({
+    'fbc/v4.18/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+    'fbc/v4.18/nats/catalog.yaml': catalogOf('nats', ['1.0.0']),
+  });
+  const head = repository.commit({ 'fbc/v4.18/nats/catalog.yaml': null }, { parents: [base] });
+  const out = folder();
+  const ran = await portolan(
+    repository.directory,
+    ...['preview', '--base', base, '--head', head, '--out', out],
+  );
+  expect(ran).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('v4.18: serves 1 package; changed: nats\n'),
+  });
+});
+
 test('writes nothing for a catalog whose name is a way out of the folder', async () => {
   const repository = makeRepository();
   onTestFinished(repository.remove);
