@@ -55,9 +55,10 @@ export function hostSettings(environment: Environment, hint: string): HostSettin
     sources: sourcesFrom(neededVariable(environment, hint)('PORTOLAN_SOURCES')),
     issuer: environment['PORTOLAN_ISSUER'] || ISSUER,
     audience: environment['PORTOLAN_AUDIENCE'] || undefined,
-    pages: environment['PORTOLAN_PAGES']?.replace(/\/$/, '') || undefined,
+    pages: withoutSlashes(environment['PORTOLAN_PAGES'] ?? '') || undefined,
     ...forgeFrom(environment, hint),
-    plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(',').filter((host) => host !== ''),
+    // With commas, blanks or both between them, as the Action's input.
+    plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(/[\s,]+/).filter((host) => host !== ''),
     authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
     clones: temporaryFolder('clones'),
     git: { searchPath: environment['PATH'], parts: partsOf(environment) },
@@ -65,12 +66,18 @@ export function hostSettings(environment: Environment, hint: string): HostSettin
   };
 }
 
+/** An address without slashes at its end: paths that are put behind it begin with one. */
+function withoutSlashes(address: string): string {
+  return address.replace(/\/+$/, '');
+}
+
 /** The forge and its API: GitHub has a public one, other forges need `PORTOLAN_API`. */
 function forgeFrom(environment: Environment, hint: string): Pick<HostSettings, 'forge' | 'api'> {
   const forge = environment['PORTOLAN_FORGE'] || 'github';
-  if (forge === 'github') return { forge, api: environment['PORTOLAN_API'] || 'https://api.github.com' };
+  const api = withoutSlashes(environment['PORTOLAN_API'] ?? '');
+  if (forge === 'github') return { forge, api: api || 'https://api.github.com' };
   if (ACCOUNT_FORGES.has(forge))
-    return { forge, api: neededVariable(environment, hint)('PORTOLAN_API').replace(/\/+$/, '') };
+    return { forge, api: withoutSlashes(neededVariable(environment, hint)('PORTOLAN_API')) };
   throw new PipelineError('usage', `PORTOLAN_FORGE is not a forge: ${JSON.stringify(forge)}`, {
     hint: `expected ${['github', ...ACCOUNT_FORGES.keys()].join(', ')}`,
   });

@@ -10,6 +10,8 @@ import {
   RepositoryAlreadyExistsException,
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
+import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { KeepRule, Registry, Repository } from '../../pipeline/ports.ts';
@@ -77,7 +79,7 @@ async function deleteFromEcr(client: ECRClient, reference: Reference): Promise<b
   throw new PipelineError('conflict', `cannot get ${what}: ${failure.failureCode}: ${failure.failureReason}`);
 }
 
-/** Begins the description of each rule that Portolan writes: a policy without such a rule is the owner's. */
+/** Begins the description of each rule that Portolan writes: a policy with another rule is the owner's. */
 const OURS = 'portolan: ';
 /** Rules of a policy at most, as ECR allows. */
 const MOST_RULES = 50;
@@ -101,13 +103,21 @@ async function keepInEcr(
   const before = standing?.lifecyclePolicyText;
   const text = lifecyclePolicy(repository, rules);
   // ECR gives the text of a policy as it was written.
-  const isOwners = before !== undefined && !before.includes(`"description":"${OURS}`);
-  if (before === text || isOwners) return;
+  if (before === text || (before !== undefined && !isOurs(before))) return;
   await client
     .send(new PutLifecyclePolicyCommand({ ...about, lifecyclePolicyText: text }))
     .catch((cause: unknown) => {
       throw ecrFailure(what, cause);
     });
+}
+
+/** Whether Portolan wrote every rule of a lifecycle policy: a rule that somebody added would be lost. */
+function isOurs(policy: string): boolean {
+  const value = parsedJson(policy);
+  const rules = isObject(value) && Array.isArray(value['rules']) ? value['rules'] : [];
+  return (
+    rules.length > 0 && rules.every((rule) => isObject(rule) && String(rule['description']).startsWith(OURS))
+  );
 }
 
 /**

@@ -12,6 +12,7 @@ import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { DOCUMENTS, prefixOf, publishedIn } from '../../pipeline/publish/documents.ts';
 import { fenceName } from '../../pipeline/publish/fence.ts';
 import { claimText } from '../../pipeline/publish/fence-records.ts';
+import { publishedCatalogs } from '../../pipeline/publish/published-catalogs.ts';
 import { learnFromImage } from '../../pipeline/publish/published-commit.ts';
 import { ringsIn } from '../../pipeline/publish/rings/store.ts';
 import { placesOf, targetOf } from '../../pipeline/publish/target.ts';
@@ -173,7 +174,7 @@ interface ResetStore extends Pick<RecordStore, 'get' | 'replace'> {
 }
 
 /**
- * Repairs a catalog's fences, the records of the newest commit that each place has. A fence that cannot be read stops every
+ * Repairs a catalog's fences, the records of the newest commit that each place has, for the first branch that publishes it. A fence that cannot be read stops every
  * publish to its place: it is written anew with the commit that the published image names. Others stay.
  *
  * @param store holds the records
@@ -187,13 +188,28 @@ export async function resetFence(
   ports: DeliveryPorts,
   store: ResetStore,
 ): Promise<{ readonly message: CatalogMessage; readonly lines: readonly string[] }> {
-  const source = sources.find(({ repository }) => repository === name);
-  if (!source) throw new PipelineError('not-found', `${name} is not published from here`);
-  const { branch } = source;
+  const own = sources.filter(({ repository }) => repository === name);
+  if (own.length === 0) throw new PipelineError('not-found', `${name} is not published from here`);
+  for (const { branch } of own) {
+    const reset = await resetOnBranch({ name, branch, catalog }, ports, store);
+    if (reset) return reset;
+  }
+  throw new PipelineError('not-found', `no branch of ${name} publishes ${JSON.stringify(catalog)}`);
+}
+
+type Reset = Awaited<ReturnType<typeof resetFence>>;
+
+/** Repairs the fences of a catalog for one branch; undefined, and nothing is changed, if the branch does not publish it. */
+async function resetOnBranch(
+  { name, branch, catalog }: Record<'name' | 'branch' | 'catalog', string>,
+  ports: DeliveryPorts,
+  store: ResetStore,
+): Promise<Reset | undefined> {
   const { repository, tip, close } = await ports.open({ repository: name, branch });
   try {
     const { policy, findings } = await policyAt(repository.objects, tip);
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    if (!(await publishedCatalogs(repository.objects, tip, policy)).includes(catalog)) return undefined;
     const lines: string[] = [];
     for (const to of placesOf(targetOf(policy, catalog, {}))) {
       const place = formatLocation(to);

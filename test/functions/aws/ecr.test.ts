@@ -143,6 +143,16 @@ test("a lifecycle policy that the repository's owner wrote stays; other registri
   );
 });
 
+test('a rule that somebody added beside those of Portolan is not lost', async () => {
+  const { registry: first, written: own } = await lifecycle();
+  await first.keepImages?.(to, [{ tag: 'v4.20', keep: 5 }]);
+  const policy = JSON.parse(own[0] ?? '');
+  policy.rules.push({ rulePriority: 99, description: 'untagged' });
+  const { registry, written } = await lifecycle(JSON.stringify(policy));
+  expect(await registry.keepImages?.(to, [{ tag: 'v4.20', keep: 6 }])).toBe(true);
+  expect(written).toEqual([]);
+});
+
 test('more tags than ECR has rules for are refused with the number', async () => {
   const { registry, written } = await lifecycle();
   const rules = Array.from({ length: 25 }, (_, i) => ({ tag: `v4.${i}`, keep: 5 }));

@@ -36,6 +36,19 @@ test.each<[string, Readonly<Record<string, string>>]>([
   expect(() => settingsFrom({ ...LEAST, ...differing })).toThrow(name);
 });
 
+test('lists have commas or blanks between their hosts, and addresses no slash at their ends', () => {
+  const written = {
+    PORTOLAN_PLAIN_HTTP: ' a.example:5000, b.example ,c.example\nd.example',
+    PORTOLAN_API: 'https://github.example.com/api/v3/',
+    PORTOLAN_PAGES: 'https://pages.example.com//',
+  };
+  expect(settingsFrom({ ...LEAST, ...written })).toMatchObject({
+    plainHttp: ['a.example:5000', 'b.example', 'c.example', 'd.example'],
+    api: 'https://github.example.com/api/v3',
+    pages: 'https://pages.example.com',
+  });
+});
+
 test('a forge other than GitHub needs the address of its API', () => {
   const api = 'https://forge.example.com/api/v1';
   expect(settingsFrom(LEAST)).toMatchObject({ forge: 'github', api: 'https://api.github.com' });
