@@ -158,7 +158,7 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Scope): void 
   }
   if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage), stage.folder);
   if (word === 'RUN') stage.runs.push({ text: rest, folder: stage.folder });
-  if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(rest, stage));
+  if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(instruction, stage));
 }
 
 /**
@@ -180,8 +180,14 @@ function setArguments(
   }
 }
 
+/** Flags of COPY and ADD that leave files out, or put them elsewhere than their sources say. */
+const SELECTING = /^--(?:exclude|parents)(?:=|$)/;
+
+/** Archives, which ADD unpacks. */
+const ARCHIVE = /\.(?:tar|tgz|tbz2?|txz|gz|bz2|xz|zst)$/i;
+
 /** Reads the operands of COPY or ADD: words or, for paths with spaces, a JSON list. */
-function copyOf(rest: string, stage: OpenStage): Copy {
+function copyOf({ word: name, rest }: Instruction, stage: OpenStage): Copy {
   const words = rest.includes('[') ? (listOf(rest) ?? tokensOf(rest)) : tokensOf(rest);
   const flags = words.filter((word) => word.startsWith('--'));
   const filled = words
@@ -189,10 +195,12 @@ function copyOf(rest: string, stage: OpenStage): Copy {
     .map((word) => filledIn(withoutQuotes(word), stage));
   const from = flags.find((flag) => flag.startsWith('--from='))?.slice('--from='.length);
   const sources = filled.slice(0, -1);
-  const isKnown = (source: string | undefined): source is string => source !== undefined;
+  const isKnown = (source: string | undefined): source is string =>
+    source !== undefined && !(name === 'ADD' && ARCHIVE.test(source));
+  const selects = flags.some((flag) => SELECTING.test(flag) && flag !== '--parents=false');
   return {
     from,
-    sources: sources.every(isKnown) ? sources : undefined,
+    sources: !selects && sources.every(isKnown) ? sources : undefined,
     to: absolute(filled.at(-1), stage.folder),
   };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { fragmentIn } from '../../../catalog/fbc/fragment.ts';
 
-const FILES = ['catalog/c.yaml'];
+const FILES = ['catalog.tar.gz', 'catalog/c.yaml', 'other.tar'];
 const COPY = 'COPY catalog /configs';
 const KNOWN = [{ source: 'catalog/c.yaml', path: '/configs/c.yaml' }];
 
@@ -17,6 +17,7 @@ test.each<readonly string[]>([
   ['RUN echo hello && opm serve /configs --cache-dir=/tmp/cache --cache-only'],
   // The lines of a here-document are not instructions.
   ['RUN <<EOF', 'COPY other /etc', 'EOF'],
+  ['ADD other.tar /etc/'],
   ['COPY <<A <<"B" /etc/', 'COPY other /configs', 'A', 'RUN render > /configs/x', 'B'],
   ['RUN <<EOF', 'opm serve /configs --cache-dir=/tmp/cache --cache-only', 'EOF'],
   ['RUN cat <<-EOF > /etc/motd', 'FROM scratch', '\tEOF'],
@@ -25,6 +26,9 @@ test.each<readonly string[]>([
 });
 
 test.each<readonly string[]>([
+  ['COPY --exclude=c.yaml catalog /configs'],
+  ['COPY --parents catalog /configs'],
+  ['ADD catalog.tar.gz /configs'],
   ['RUN opm render x > /configs/c.yaml'],
   ['RUN opm render x > /configs/c.yaml && opm serve /configs --cache-dir=/tmp/cache --cache-only'],
   ['RUN <<EOF', 'opm render x > /configs/c.yaml', 'EOF'],
