@@ -3,10 +3,12 @@
  * are those of the functions.
  */
 import { join } from 'node:path';
+import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { GitSettings } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/stores.ts';
+import { parseLocation } from '../../oci/registry/image-location.ts';
 import { openLayout } from '../../oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../oci/registry/layout/registry.ts';
 import type { PublishPolicy } from '../../policy/policy.ts';
@@ -174,16 +176,22 @@ interface Routes {
   readonly published: readonly Current[];
 }
 
-/** A registry that is the layout for what the policy publishes, and the client for everything else. */
+/** Stands for `{catalog}` where a place is read. */
+const ANY_CATALOG = 'any-catalog';
+
+/** The names of repositories that a place in a policy may mean; undefined for a place that is not in a registry. */
+function repositoryPattern(place: string): RegExp | undefined {
+  const read = parseLocation(place.replaceAll('{catalog}', ANY_CATALOG));
+  if (read.kind !== 'registry') return undefined;
+  const parts = repositoryName(read.reference).split(ANY_CATALOG);
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]*')}$`);
+}
+
+/** A registry that is the layout for what the policy publishes, and the client for everything else, which is only read. */
 function routedRegistry({ layout, client, policy, published }: Routes): Registry {
-  // In the name of an image, {catalog} may stand for any text without a slash.
-  const patterns = policy.catalogs.map(({ image }) => {
-    // Without its tag; a colon before a slash is that of a port.
-    const name = image.replace(/:[^/:]*$/, '').split('{catalog}');
-    return new RegExp(
-      `^${name.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]*')}$`,
-    );
-  });
+  const patterns = policy.catalogs
+    .flatMap(({ image, also, slim }) => [image, ...also, ...(slim === undefined ? [] : [slim])])
+    .flatMap((place) => repositoryPattern(place) ?? []);
   const publishedNames = new Set(published.map(({ image }) => image.replace(/:[^/:]*$/, '')));
   const registryFor = ({ registry, repository }: Repository): Registry => {
     const name = `${registry}/${repository}`;
@@ -194,12 +202,12 @@ function routedRegistry({ layout, client, policy, published }: Routes): Registry
     getManifest: (reference) => registryFor(reference).getManifest(reference),
     getBlob: (from, blob) => registryFor(from).getBlob(from, blob),
     hasBlob: (from, digest, size) => registryFor(from).hasBlob(from, digest, size),
-    putBlob: (to, blob, options) => registryFor(to).putBlob(to, blob, options),
-    putManifest: (to, manifest, how) => registryFor(to).putManifest(to, manifest, how),
     listTags: (repository) => registryFor(repository).listTags(repository),
     listReferrers: (repository, digest, type) =>
       registryFor(repository).listReferrers(repository, digest, type),
-    // Nothing elsewhere is a local delivery's to delete.
+    // Nothing elsewhere is a local delivery's to write or to delete.
+    putBlob: (to, blob, options) => layout.putBlob(to, blob, options),
+    putManifest: (to, manifest, how) => layout.putManifest(to, manifest, how),
     deleteManifest: (reference) => layout.deleteManifest(reference),
   };
 }

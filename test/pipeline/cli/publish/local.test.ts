@@ -92,6 +92,22 @@ publish:
   expect(mirror.seen.length).toBe(requests);
 }, 60_000);
 
+test('nothing is sent to a registry that the policy names, for further tags and slim images neither', async () => {
+  const { host, seen } = await registry();
+  const policy = `apiVersion: portolan/v1alpha1
+kind: Portolan
+registries: {internal: ['${host}']}
+publish:
+  catalogs:
+    '*': {image: '${host}/acme/{catalog}:v1', also: ['${host}/more/of-{catalog}:new', 'acme/{catalog}:v1'], slim: 'docker://${host}/slim/all:{catalog}'}
+`;
+  sample.commit({ '.github/portolan.yaml': policy }, { parents: [sample.base], branch: 'further' });
+  const words = ['--local', folder(), '--commit', 'further', '--insecure', host];
+  const ran = await portolan(folder(), 'publish', '--repo', sample.directory, ...words);
+  expect(ran.exit, ran.err + ran.out).toBe(0);
+  expect(seen).toEqual([]);
+}, 60_000);
+
 test('a commit with errors is merged, not published: status says why, with exit code 1', async () => {
   const directory = folder();
   const path = 'catalogs/v4.20/ferry-operator/catalog.yaml';
