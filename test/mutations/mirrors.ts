@@ -35,8 +35,8 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
     attack: 56,
     without: 'keeping the signatures of an image that stays',
     file: 'pipeline/mirror/prune.ts',
-    text: 'tagged.has(digest) ? [] : references',
-    instead: 'tagged.has(digest) ? references : references',
+    text: '!staying.has(owner) && !keep',
+    instead: '!keep',
     test: 'test/pipeline/mirror/prune.test.ts',
   },
   {
