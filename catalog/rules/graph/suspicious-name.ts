@@ -77,10 +77,11 @@ function channelDefect({ name }: Channel): { why: string; severity: 'error' | 'w
     : { why: 'the name does not start with a letter or digit', severity: 'warning' };
 }
 
-/** A version at the end of a bundle's name that is not its own. */
+/** A version in a bundle's name, where its own is not there: a name may have the version of something else before it. */
 function otherVersionIn({ name, version }: Bundle): string | undefined {
-  const [, written] = /[.-]v?([0-9]+\.[0-9]+\.[0-9]+)(?:[-+_.][0-9A-Za-z.+_-]*)?$/.exec(nameEnd(name)) ?? [];
-  if (written === undefined || !version) return undefined;
-  const numbers = `${version.major}.${version.minor}.${version.patch}`;
-  return written === numbers ? undefined : written;
+  if (!version) return undefined;
+  const written = [...nameEnd(name).matchAll(/[.-]v?([0-9]+\.[0-9]+\.[0-9]+)(?=[-+_.]|$)/g)].map(
+    (one) => one[1],
+  );
+  return written.includes(`${version.major}.${version.minor}.${version.patch}`) ? undefined : written[0];
 }
