@@ -3,6 +3,7 @@
 import { type Installed, installedOf, skipRangeOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
+import { nameEnd } from '../../names.ts';
 import { compareVersions, formatVersion, tryParseVersion, type Version } from '../../version/version.ts';
 import { compareVersionReleases, withRelease } from '../resolve/release.ts';
 import type { Place } from './suggested-channel.ts';
@@ -117,12 +118,14 @@ function namedBy(entries: readonly Entry[], published: readonly Installed[]): In
   return [...named.values()];
 }
 
-/** The version at the end of a bundle's name, as nearly all are called. */
+/** The version at the end of a bundle's name, as nearly all are called; that of something else may stand before it. */
 function versionInName(name: string): Version | undefined {
-  const [before = '', start = ''] = /[.-]v?([0-9]+\.[0-9]+\.[0-9])/.exec(name) ?? [];
-  // The match ends in the first digit of the patch number; the version goes on behind it.
-  const at = name.indexOf(before) + before.length - start.length;
-  return start === '' ? undefined : tryParseVersion(name.slice(at));
+  const end = nameEnd(name);
+  for (const { 0: before, index } of end.matchAll(/[.-]v?(?=[0-9]+\.[0-9]+\.[0-9])/g)) {
+    const version = tryParseVersion(end.slice(index + before.length));
+    if (version) return version;
+  }
+  return undefined;
 }
 
 /**

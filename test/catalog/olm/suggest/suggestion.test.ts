@@ -107,6 +107,25 @@ describe('suggestGraph', () => {
     ]);
   });
 
+  test('finds the version of a name that has that of something else before it', async () => {
+    const skipping = (name: string): WrittenPackage => ({
+      ...CHAIN,
+      channels: {
+        a: (CHAIN.channels['a'] ?? []).map((one) =>
+          one.name === 'p.v2.0.0' ? { ...one, skips: [name] } : one,
+        ),
+      },
+    });
+    for (const name of ['p.v1.0.5', 'p-4.18.0.v1.0.5']) {
+      const suggestion = await suggest(skipping(name), { stops: 'minor' });
+      expect(entriesOf(suggestion)).toContainEqual({
+        name: 'p.v1.1.1',
+        replaces: 'p.v1.0.1',
+        skips: [name, 'p.v1.1.0'],
+      });
+    }
+  });
+
   test('keeps what else the blob of a channel has', async () => {
     const entries = RANGED.channels['a'];
     const blobs = [
