@@ -136,7 +136,9 @@ function clusterLines({ today, next, prospects, unknown }: ClusterAudit): string
         ]
       : []),
     ...(unknown.length > 0
-      ? [`  not checked, because their catalog was not given: ${unknown.join(', ')}`]
+      ? [
+          `  not checked, because no catalog that was given has them, or they are not installed yet: ${unknown.join(', ')}`,
+        ]
       : []),
   ].map(plainText);
 }

@@ -4,13 +4,12 @@ import type { Finding, Location } from '../../../catalog/finding.ts';
 import { quoted, shellWord } from '../../../catalog/names.ts';
 import { isAffected } from '../../../catalog/olm/advisory/advisory.ts';
 import { rule } from '../../../catalog/rules/advisory/undone.ts';
-import { RULES } from '../../../catalog/rules/index.ts';
 import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { advisoriesAt, concernsCatalog, type StoredAdvisory } from '../../policy/advisories.ts';
 import { ADVISORIES } from '../../policy/layout.ts';
 import { severitiesOf } from '../../policy/severity.ts';
-import type { CatalogResult } from '../content/catalog-rules.ts';
+import { type CatalogResult, COMPARING } from '../content/catalog-rules.ts';
 import type { Asked } from '../request.ts';
 import type { LoadedCatalogs } from '../world/catalogs.ts';
 import type { CheckScene } from '../world/scene.ts';
@@ -87,9 +86,6 @@ interface CheckedAdvisories {
   readonly results: readonly CatalogResult[];
   readonly soften: (result: CatalogResult) => CatalogResult;
 }
-
-/** Rules about what a change does to clusters: what an advisory cannot be without, and its approvals accept. */
-const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
 
 /** Whoever approved an advisory accepted its losses, so rules about them only warn where the catalogs have the edit. */
 function softenLosses(edited: ReadonlySet<string>): CheckedAdvisories['soften'] {

@@ -45,6 +45,13 @@ const BY_COMPARISON = new Set(
   RULES.flatMap(({ id, comparisonTellsNews }) => (comparisonTellsNews ? [id] : [])),
 );
 
+/**
+ * Rules that say what a change does to clusters: what an advisory or a rollback cannot be without, and people can accept.
+ */
+export const COMPARING: ReadonlySet<string> = new Set(
+  RULES.filter(({ compare }) => compare).map(({ id }) => id),
+);
+
 /** Checks catalogs that change alike, each for its own platform. What is found alike in several is one finding. */
 export async function checkCatalog(
   touched: TouchedCatalog,

@@ -4,7 +4,6 @@
  */
 
 import type { Finding } from '../../../catalog/finding.ts';
-import { RULES } from '../../../catalog/rules/index.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import { isAncestor } from '../../git/merge.ts';
@@ -13,6 +12,7 @@ import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { checkPullRequest } from '../check.ts';
+import { COMPARING } from '../content/catalog-rules.ts';
 import type { HistoryOf } from '../world/publication-history.ts';
 
 export interface RollbackRequest {
@@ -115,9 +115,6 @@ export async function restoreCatalog(repository: Repository, request: RestoreReq
 export function rollbackTitle(catalog: string, to: string): string {
   return `Roll ${catalog} back to ${to.slice(0, 12)}`;
 }
-
-/** Rules that say what a change does to clusters: what going back cannot be without, and people can accept. */
-const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
 
 /**
  * The catalog's folders and files, in either of the commits: what only one of them has comes back, or goes. A composed package

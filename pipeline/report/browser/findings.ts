@@ -1,7 +1,7 @@
 /** Findings, grouped so that people can act on them. */
 
 import type { Finding } from '../../../catalog/finding.ts';
-import { appendToGroup } from '../../../catalog/go/grouped.ts';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { el } from './elements.ts';
 
 /** The page of a rule; undefined where it has none. */
@@ -41,12 +41,9 @@ const NAMED = 5;
 
 /** Findings of one severity, package and rule together; the groups stand in the order of their first findings. */
 export function groupsOf(findings: readonly Finding[]): Finding[][] {
-  const groups = new Map<string, Finding[]>();
-  for (const finding of findings) {
-    const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
-    appendToGroup(groups, key, finding);
-  }
-  return [...groups.values()];
+  const keyOf = (finding: Finding): string =>
+    JSON.stringify([finding.severity, finding.package, finding.rule]);
+  return [...groupedBy(findings, keyOf).values()];
 }
 
 /** A group of findings: the first, and the others folded below it. */
