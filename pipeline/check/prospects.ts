@@ -60,7 +60,12 @@ export function prospectsOf(
     return installed && known ? [{ ...installation, installed }] : [];
   });
   const now = summariesOf(placed, today);
-  const afterUpdate = summariesOf(placed, next);
+  // The update of the platform takes an operator to the catalog that follows its own.
+  const moved = placed.map((one) => ({
+    ...one,
+    catalog: worldFor(one, today).following[0]?.name ?? one.catalog,
+  }));
+  const afterUpdate = summariesOf(moved, next);
   const to = next.find((world) => world.platform !== undefined)?.platform;
   return {
     today: today.map(({ name }) => name),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sourceOf } from '../../../catalog/source.ts';
+import { parseVersion } from '../../../catalog/version/version.ts';
 import { type ReadCatalog, readCatalogs } from '../../../pipeline/catalogs/read-catalogs.ts';
 import { auditCatalogs, worldsOf } from '../../../pipeline/check/audit.ts';
 import { prospectsOf } from '../../../pipeline/check/prospects.ts';
@@ -40,6 +41,35 @@ test('a cluster has all catalogs of its version today, and all of the next versi
   expect(() => prospectsOf([], { worlds, platform: '4.19' })).toThrow(
     expect.objectContaining({ hint: '--platform 4.20|4.21' }),
   );
+});
+
+test('after the update, an operator is in the catalog that follows its own, not in one of another stage', async () => {
+  const later = written({ q: { versions: ['1.1.0'], channels: { stable: [{ name: 'q.v1.1.0' }] } } });
+  const read = await catalogs({
+    'v4.20': { 'catalog.json': ONE },
+    'stage-v4.20': { 'catalog.json': ONE },
+    'v4.21': { 'catalog.json': later },
+    'stage-v4.21': { 'catalog.json': ONE },
+  });
+  const worlds = await worldsOf({ ...asked, catalogs: read });
+  const inCatalog = (catalog: string) =>
+    prospectsOf(
+      [
+        {
+          olm: 'v0',
+          namespace: 'a',
+          name: 'my-q',
+          package: 'q',
+          channels: ['stable'],
+          catalog,
+          range: '',
+          installed: { name: 'q.v1.0.0', version: parseVersion('1.0.0') },
+        },
+      ],
+      { worlds, platform: '4.20' },
+    ).prospects[0]?.next?.arrives;
+  expect(inCatalog('stage-v4.20')).toBe(true);
+  expect(inCatalog('v4.20')).toBe(false);
 });
 
 test('a defect that two files of a catalog have is reported for both, and once for all catalogs', async () => {
