@@ -118,10 +118,13 @@ const activity = object({
   content: text,
 });
 
+/** As many as Forgejo returns at once, unless its administrator allows more: a push that is reviewed is among the latest. */
+const MOST_ACTIVITIES = 50;
+
 /** The account that pushed the head, from the activities of the head's repository. People may hide theirs. */
 export async function pusherOf(client: ForgeClient, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
-  const path = `${repositoryAt(head.repository)}/activities/feeds?limit=50`;
+  const path = `${repositoryAt(head.repository)}/activities/feeds?limit=${MOST_ACTIVITIES}`;
   const feed = await client.find(path, list(activity));
   const push = feed?.find(
     ({ op_type: kind, ref_name: ref, content }) =>

@@ -9,7 +9,13 @@ import { escapeXml } from '../../text.ts';
 
 /** Sizes, in units of the picture. */
 const NODE_HEIGHT = 28;
+const NARROWEST_NODE = 48;
+/** What a node has beside its text, on both sides together. */
+const PADDING = 20;
 const GAP = 34;
+/** A lane's and the legend's distance from the left. */
+const MARGIN = 12;
+/** How wide a character of a label is, about: nothing measures texts where the picture is made. */
 const CHARACTER = 7.2;
 const TITLE = 26;
 const LOWEST_ARC = 16;
@@ -71,9 +77,9 @@ interface PlacedLane {
 
 /** A channel with the places of its versions. */
 function placedLane(lane: HopLane, top: number): PlacedLane {
-  let x = 12;
+  let x = MARGIN;
   const stops = lane.stops.map((stop) => {
-    const width = Math.max(48, stop.label.length * CHARACTER + 20);
+    const width = Math.max(NARROWEST_NODE, stop.label.length * CHARACTER + PADDING);
     const placed = { stop, x, width };
     x += width + GAP;
     return placed;
@@ -100,7 +106,7 @@ function laneText(placed: PlacedLane, interactive: boolean): string {
   const title = notes.length > 0 ? `${lane.channel} (${notes.join(', ')})` : lane.channel;
   return [
     `<g class="lane" data-channel="${escapeXml(lane.channel)}">`,
-    `<text class="channel" x="12" y="${top + 16}">${escapeXml(title)}</text>`,
+    `<text class="channel" x="${MARGIN}" y="${top + 16}">${escapeXml(title)}</text>`,
     ...stops.flatMap(({ stop }, at) => stop.hops.map((hop) => edgeText(placed, at, hop))),
     ...stops.map((one) => nodeText(one, { y, interactive, channel: lane.channel })),
     '</g>',
@@ -123,6 +129,7 @@ function edgeText({ lane, stops, y }: PlacedLane, at: number, hop: Hop): string 
   const edge = arc > 0 ? y : y + NODE_HEIGHT;
   // A curve reaches three quarters of the height of its control points.
   const turn = edge - arc * 1.33;
+  // Off the middles, where labels are: arcs that leave a node and arcs that reach it do not touch.
   const [start, end] = [from.x + from.width * 0.62, to.x + to.width * 0.38];
   const tip = edge + (arc > 0 ? -2 : 2);
   return `<path ${name} d="M${round(start)} ${edge}C${round(start)} ${round(turn)} ${round(end)} ${round(turn)} ${round(end)} ${tip}"/>`;
@@ -199,7 +206,7 @@ function legendText(
     ...stops.flatMap(({ hops }) => hops.flatMap(({ olm }) => (olm.length === 1 ? [`only-${olm[0]}`] : []))),
   ]);
   const text: string[] = [];
-  let x = 12;
+  let x = MARGIN;
   for (const [about, name, meaning] of SIGNS) {
     if (!used.has(name)) continue;
     const sign =
