@@ -17,7 +17,7 @@ import {
   provenanceOf,
   statementAbout,
 } from './provenance.ts';
-import { BUNDLE_TYPE, signedStatement } from './sign.ts';
+import { BUNDLE_TYPE, SIGNED_BY, signedStatement, signerName } from './sign.ts';
 import type { Signer } from './signer.ts';
 
 export interface AttestOptions {
@@ -108,7 +108,8 @@ function signerFor(asked: PublishTarget['attest'], signing: Signing): Signer | u
 }
 
 /**
- * Attaches documents to a pushed image, unless it has some of their kind: publishing the same image again adds nothing.
+ * Attaches documents to a pushed image, unless it has some of their kind, by the same signer: publishing the same image again
+ * adds nothing.
  *
  * @param pushed images with their places; other images than the one that was built are skipped
  * @returns digests of the attached documents
@@ -130,8 +131,7 @@ export async function attestImages(
       const { type, make } = maker;
       const subject = withDigest(reference, manifest.digest);
       const referrers = await registry.listReferrers(subject, manifest.digest, type);
-      // All signed statements have one type, so the subject decides which one it is.
-      if (referrers.some((referrer) => type !== BUNDLE_TYPE || saysPredicate(referrer, maker))) continue;
+      if (await isAmong(referrers, maker)) continue;
       // All places share one document, which is signed once.
       const attachment = made.get(maker) ?? make();
       made.set(maker, attachment);
@@ -148,6 +148,8 @@ interface Maker {
   readonly predicate: string;
   /** The earlier image that a statement compares with: compared with another one, it is another statement. */
   readonly basis?: string;
+  /** Who signs; undefined for a document that is not signed. */
+  readonly signer?: Signer | undefined;
   readonly make: () => Promise<Attachment>;
 }
 
@@ -158,12 +160,12 @@ function makersOf(request: AttestRequest, options: AttestOptions): Maker[] {
   const type = signer ? BUNDLE_TYPE : STATEMENT_TYPE;
   const makers: Maker[] = [];
   if (options.sbom) makers.push({ type: SBOM_TYPE, predicate: '', make: () => sbom(request) });
-  if (options.provenance) makers.push({ type, predicate, make: () => provenance(request, options) });
+  if (options.provenance) makers.push({ type, predicate, signer, make: () => provenance(request, options) });
   // Provenance is an attestation: whoever wants the image signed looks for this.
   if (signer) {
     const statement = cosignStatement(request.receipt.digest);
     const make = (): Promise<Attachment> => signedStatement(statement, COSIGN_PREDICATE, signer);
-    makers.push({ type: BUNDLE_TYPE, predicate: COSIGN_PREDICATE, make });
+    makers.push({ type: BUNDLE_TYPE, predicate: COSIGN_PREDICATE, signer, make });
     makers.push(...statementMakers(request, options, signer));
   }
   return makers;
@@ -187,6 +189,7 @@ function statementMakers(
     type: BUNDLE_TYPE,
     predicate,
     basis,
+    signer,
     make: async () => {
       const predicateOf = await load();
       const statement = statementAbout(receipt, predicate, await predicateOf(publication));
@@ -197,11 +200,21 @@ function statementMakers(
 }
 
 /**
- * Whether an attached statement is the one that a maker makes: of the same subject, and compared with the
- * same image.
+ * Whether the document that a maker makes is attached already. All signed statements have one type: it is the one of the same
+ * subject, compared with the same image, by the same signer. Another key, or cosign in other hands, may have signed the image
+ * before.
  */
-function saysPredicate({ annotations = {} }: Descriptor, { predicate, basis }: Maker): boolean {
-  return annotations[PREDICATE_TYPE] === predicate && annotations[BASIS] === basis;
+async function isAmong(
+  referrers: readonly Descriptor[],
+  { predicate, basis, signer }: Maker,
+): Promise<boolean> {
+  if (!signer) return referrers.length > 0;
+  const alike = referrers.filter(
+    ({ annotations = {} }) => annotations[PREDICATE_TYPE] === predicate && annotations[BASIS] === basis,
+  );
+  if (alike.length === 0) return false;
+  const name = await signerName(signer);
+  return alike.some(({ annotations = {} }) => annotations[SIGNED_BY] === name);
 }
 
 /** The list of the packages and images in the catalog, to be attached to its image. */

@@ -13,6 +13,17 @@ import type { Signer } from './signer.ts';
 /** Type of the artifact. */
 export const BUNDLE_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
+/** The annotation with who has signed: {@link signerName}. */
+export const SIGNED_BY = 'dev.portolan.signed-by';
+
+/** Names who signs: the public key by its digest, or `keyless` for a job. @throws PipelineError as {@link signedStatement} */
+export async function signerName(signer: Signer): Promise<string> {
+  if (signer.kind === 'keyless') return 'keyless';
+  return keyHint(
+    signer.kind === 'remote' ? await signer.publicKey() : createPublicKey(privateKey(signer.key)),
+  );
+}
+
 /**
  * Signs a statement, with a key or with the job's identity.
  *
@@ -25,7 +36,7 @@ export async function signedStatement(
   signer: Signer,
 ): Promise<Attachment> {
   const bundle = await bundleBy(statement, signer);
-  const annotations = { [PREDICATE_TYPE]: predicateType };
+  const annotations = { [PREDICATE_TYPE]: predicateType, [SIGNED_BY]: await signerName(signer) };
   const bytes = new TextEncoder().encode(JSON.stringify(bundle));
   return { artifactType: BUNDLE_TYPE, bytes, annotations };
 }

@@ -125,6 +125,16 @@ test('what is in the image and where it comes from, signed, and verified', async
   // The same image of a later commit: the documents stay as they are.
   await publish('main', ...words);
   expect(await referrers()).toHaveLength(5);
+  // With another key, as after a rotation: it signs what the old one has signed before.
+  const next = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  writeFileSync(join(at, 'key'), next.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  writeFileSync(join(at, 'pub'), next.publicKey.export({ type: 'spki', format: 'pem' }));
+  expect(await verify()).toMatchObject({ exit: 1 });
+  for (const _ of ['once', 'and again']) {
+    await publish('main', ...words);
+    expect(await referrers()).toHaveLength(7);
+  }
+  expect(await verify()).toMatchObject({ exit: 0 });
   expect(await portolan(at, 'verify', name, '--insecure', host)).toMatchObject({ exit: 2 });
 });
 
