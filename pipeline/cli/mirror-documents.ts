@@ -1,5 +1,7 @@
 /** Files that say where nodes look for images: the mirror documents of a cluster, and registries.conf. */
-import { join, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { isObject } from '../../catalog/go/shape.ts';
 import { type NodeConfig, nodeConfig } from '../../catalog/mirror/node/node.ts';
 import {
   InvalidRegistriesConf,
@@ -9,6 +11,7 @@ import {
 import { mirrorKinds, mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
 import { entriesIn, isFolder, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { readSettings } from '../settings.ts';
 import type { Invocation } from './command.ts';
 
 /**
@@ -71,29 +74,42 @@ function registriesIn(path: string, written: string): RegistriesConf {
 
 /** A file, or those of a folder: what its kustomization applies, else all YAML that is not a configuration. */
 export function documentFiles(path: string): string[] {
+  return filesAt(path, new Set());
+}
+
+/** @param seen folders on the way, since kustomizations may name each other in a circle */
+function filesAt(path: string, seen: ReadonlySet<string>): string[] {
   if (!isFolder(path)) return [path];
+  const folder = realpathSync(path);
+  if (seen.has(folder)) return [];
   // Systems list a folder in any order.
   const names = entriesIn(path)
     .map(({ name }) => name)
     .sort();
-  const applied = names.includes(KUSTOMIZATION) ? resourcesOf(join(path, KUSTOMIZATION)) : undefined;
-  return (applied ?? names.filter((name) => /\.ya?ml$/.test(name) && !OTHERS.has(name))).map((name) =>
-    join(path, name),
-  );
+  const kustomization = KUSTOMIZATIONS.find((name) => names.includes(name));
+  const applied = kustomization === undefined ? undefined : resourcesOf(join(path, kustomization));
+  if (applied) return applied.flatMap((name) => filesAt(join(path, name), new Set([...seen, folder])));
+  return names.filter((name) => /\.ya?ml$/.test(name) && !OTHERS.has(name)).map((name) => join(path, name));
 }
 
-const KUSTOMIZATION = 'kustomization.yaml';
+/** @see https://kubectl.docs.kubernetes.io/references/kustomize/glossary/#kustomization */
+const KUSTOMIZATIONS = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
 /** What `mirror plan` and `mirror sync` write beside the documents that clusters apply. */
 const OTHERS: ReadonlySet<string> = new Set([
-  KUSTOMIZATION,
+  ...KUSTOMIZATIONS,
   'registries.d.yaml',
   'imageSetConfiguration.yaml',
 ]);
 
-/** The files beside a kustomization that it applies, not those in other folders or at URLs; undefined where it lists none. */
+/** The files and folders that a kustomization applies, from its own folder, but for those at URLs; undefined where it lists none. */
 function resourcesOf(file: string): string[] | undefined {
-  const [object] = readObjects(readText(file), file).objects;
-  const resources = object?.value['resources'];
+  // Kustomize needs neither its apiVersion nor its kind.
+  const { settings } = readSettings(file, Buffer.from(readText(file)));
+  const resources = isObject(settings?.value) ? settings.value['resources'] : undefined;
   if (!Array.isArray(resources)) return undefined;
-  return resources.filter((name): name is string => typeof name === 'string' && /^[\w.-]+$/.test(name));
+  // A URL may lack its scheme: `github.com/org/repo/deploy?ref=v1`.
+  return resources.filter(
+    (name): name is string =>
+      typeof name === 'string' && (/^[\w.-]+$/.test(name) || existsSync(join(dirname(file), name))),
+  );
 }

@@ -10,9 +10,12 @@ export function platformFolders(directory: string): string[] {
   return own.length > 0 ? own : versionsIn(join(directory, 'catalogs')).map((name) => `catalogs/${name}`);
 }
 
-/** Names of the folders in a directory, the oldest version first; none unless all are versions, as the folders of one catalog are not. */
+/**
+ * Names of the folders in a directory, the oldest version first; none unless all are versions, as the folders of one catalog
+ * are not. Hidden ones, such as `.git`, do not count.
+ */
 function versionsIn(directory: string): string[] {
-  const folders = entriesOf(directory).filter((entry) => entry.isDirectory());
+  const folders = entriesOf(directory).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
   const minors = folders.flatMap(({ name }) => {
     const minor = tryParseMinor(name);
     return minor ? [{ name, minor }] : [];

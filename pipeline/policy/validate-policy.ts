@@ -5,6 +5,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { repositoryName } from '../../catalog/reference.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import type { Settings } from '../settings.ts';
+import { isDay } from '../text.ts';
 import { patternDefect } from './layout.ts';
 import type { PolicyFile } from './policy-file.ts';
 import { validator } from './policy-shape.ts';
@@ -254,12 +255,9 @@ function packageDefect(kind: string, pattern: string): string | undefined {
 /** Findings about waivers that end on a day that does not exist. */
 function dateFindings({ waivers = [] }: PolicyFile, settings: Settings): Finding[] {
   return waivers.flatMap(({ until }, i) => {
-    const date = new Date(`${until}T00:00:00Z`);
-    // JavaScript takes February 30 for a day in March.
-    const real = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(until);
     const path = ['waivers', i, 'until'];
     const message = `${pathText(path)}: ${until} is not a valid date`;
-    return real ? [] : [finding('policy/value', message, settings.locate(path), 'until: 2027-03-01')];
+    return isDay(until) ? [] : [finding('policy/value', message, settings.locate(path), 'until: 2027-03-01')];
   });
 }
 

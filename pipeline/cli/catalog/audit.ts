@@ -24,7 +24,7 @@ import {
 import { pageText } from '../../report/page/page.ts';
 import { rulePagesOf } from '../../report/rule-help.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amountText, plainText } from '../../text.ts';
+import { amountText, isDay, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, OPENSHIFT_VERSION } from '../formed-option.ts';
@@ -162,7 +162,7 @@ function askedPast({ operands, text, flag }: Invocation): Past | undefined {
   if (root === undefined || another !== undefined) {
     throw usageError(command, '--history requires exactly one argument, the checkout of a repository');
   }
-  if (since !== undefined && !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(since)) {
+  if (since !== undefined && !isDay(since)) {
     throw usageError(command, `--since must be a date such as 2026-01-31, not ${JSON.stringify(since)}`);
   }
   return { root, since };

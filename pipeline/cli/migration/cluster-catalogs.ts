@@ -233,8 +233,8 @@ export function servedCatalogs(
   },
 ): ServedCatalog[] {
   return catalogs.flatMap((read) => {
-    // As it was typed; `read.name` is the last part of it, or a tag.
-    const operand = read.prefix.replace(/\/$/, '');
+    // `read.name` is the last part of it, or a tag.
+    const operand = operandOf(read.prefix);
     const called = named.get(operand) ?? named.get(read.name) ?? read.name;
     const sources = moved.filter(
       ({ source, image, name }) => source.endsWith(`/${called}`) || name === called || image === operand,
@@ -261,6 +261,11 @@ export function servedCatalogs(
       hint: `use --source CATALOGSOURCE=${operand || read.name}, where CATALOGSOURCE is ${[...new Set(known)].join(' or ')}`,
     });
   });
+}
+
+/** A catalog as it was typed, from what stands before its paths. */
+export function operandOf(prefix: string): string {
+  return prefix.replace(/\/$/, '');
 }
 
 /** The catalogs as OLM v1 sees them when it looks for a package. */

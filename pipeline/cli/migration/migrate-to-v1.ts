@@ -1,5 +1,6 @@
 import { emitPortableYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
+import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { PipelineError } from '../../error.ts';
 import { dataBytes, type Terminal } from '../../terminal.ts';
 import { linesText } from '../../text.ts';
@@ -7,6 +8,7 @@ import type { Command, Invocation } from '../command.ts';
 import { CONTEXT_OPTION, readClusters } from '../inventory/open-clusters.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { operandOf } from './cluster-catalogs.ts';
 import { type ClusterView, LISTED, viewOfCluster, viewOfPath } from './cluster-view.ts';
 import { type MigratedCluster, migrationOf } from './migration.ts';
 import { leftOutLines, migrationText } from './migration-text.ts';
@@ -62,6 +64,7 @@ export const command: Command = {
     const named = namedCatalogs(invocation.list('source'));
     const views = await viewsOf(invocation, terminal);
     const catalogs = await readOperands(invocation.operands, invocation, terminal);
+    refuseUnknown(named, catalogs);
     const report = await migrationOf(catalogs, views, named);
     if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else if (format === 'text') await terminal.out(migrationText(report, terminal));
@@ -76,15 +79,30 @@ export const command: Command = {
 
 /** Catalogs by their names on the command line. @throws PipelineError `usage` */
 function namedCatalogs(written: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(
-    written.map((one) => {
-      const at = one.indexOf('=');
-      if (at > 0 && at < one.length - 1) return [one.slice(at + 1), one.slice(0, at)] as const;
+  const named = new Map<string, string>();
+  for (const one of written) {
+    const at = one.indexOf('=');
+    const [source, catalog] = [one.slice(0, at), one.slice(at + 1)];
+    if (at <= 0 || catalog === '')
       throw new PipelineError('usage', `--source ${one} is not CATALOGSOURCE=CATALOG`, {
         hint: '--source redhat-operators=catalogs/v4.20',
       });
-    }),
-  );
+    const other = named.get(catalog) ?? source;
+    if (other !== source)
+      throw new PipelineError('usage', `--source says that ${catalog} is ${other}, and that it is ${source}`);
+    named.set(catalog, source);
+  }
+  return named;
+}
+
+/** Refuses a mistyped catalog in `--source`, which would mean nothing. @throws PipelineError `usage` */
+function refuseUnknown(named: ReadonlyMap<string, string>, catalogs: readonly ReadCatalog[]): void {
+  const known = catalogs.flatMap(({ name, prefix }) => [name, operandOf(prefix)]);
+  const [catalog, source] = [...named].find(([one]) => !known.includes(one)) ?? [];
+  if (catalog === undefined) return;
+  throw new PipelineError('usage', `--source ${source}=${catalog}: no catalog is called ${catalog}`, {
+    hint: `--source ${source}=${catalogs.map(({ name }) => name).join('|')}`,
+  });
 }
 
 /** The clusters that the options name: from files, or read from their APIs. @throws PipelineError `usage` */

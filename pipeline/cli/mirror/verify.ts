@@ -119,7 +119,7 @@ function readGiven({ list, needed, text }: Invocation, { directory }: Terminal):
       : resolve(directory, needed('mapping'));
   const folders = [...paths, mappingFile].map((path) => (isFolder(path) ? path : dirname(path)));
   for (const one of new Set(folders)) checkPlanIn(one);
-  const read = paths.flatMap(documentFiles).map((file) => readObjects(readText(file), file));
+  const read = paths.flatMap((path) => documentFiles(path)).map((file) => readObjects(readText(file), file));
   const objects = read.flatMap((one) => one.objects);
   const { rules, findings } = mirrorRules(objects);
   const copied = readMapping(readText(mappingFile), mappingFile);

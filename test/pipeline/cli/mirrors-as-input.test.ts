@@ -1,6 +1,6 @@
 /** Commands that read images find them where mirror sets and registries.conf say they are. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
 import { sourceOf } from '../../../catalog/source.ts';
@@ -28,7 +28,16 @@ async function scene() {
   if (!built) throw new Error('nothing was built');
   const { manifestList: root, manifests, blobs } = built.image;
   await pushImage(client, parseReference(`${mirror.host}/m/index:v1`), { image: { root, manifests, blobs } });
-  const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  };
+  const move = (names: Readonly<Record<string, string>>): void => {
+    for (const [from, to] of Object.entries(names)) {
+      write(to, readFileSync(join(directory, from), 'utf8'));
+      rmSync(join(directory, from));
+    }
+  };
   const set = (kind: string, list: string): string =>
     `apiVersion: config.openshift.io/v1\nkind: ${kind}\nmetadata: {name: x}\nspec:\n  ${list}:\n  - source: registry.invalid/org\n    mirrors: ['${mirror.host}/m']\n    mirrorSourcePolicy: NeverContactSource\n`;
   write('itms.yaml', set('ImageTagMirrorSet', 'imageTagMirrors'));
@@ -39,7 +48,7 @@ async function scene() {
   );
   const run = (...words: string[]) =>
     portolan(directory, ...words, ...(words[0] === 'opm' ? [] : ['--insecure', mirror.host]));
-  return { root, write, run };
+  return { root, write, move, run };
 }
 
 const IMAGE = 'registry.invalid/org/index:v1';
@@ -57,6 +66,21 @@ test('an index image is listed and rendered from the mirror', async () => {
   expect(tag.exit).not.toBe(0);
   expect(await run(...words, '--idms', 'idms.yaml', '--idms', 'itms.yaml')).toMatchObject({ exit: 0 });
 });
+
+test.each(['kustomization.yaml', 'kustomization.yml', 'Kustomization'])(
+  '%s: what it applies of other folders counts, and what it does not apply does not',
+  async (name) => {
+    const { write, run, move } = await scene();
+    move({ 'itms.yaml': 'docs/more/deep/itms.yaml', 'idms.yaml': 'docs/idms.yaml' });
+    write('docs/not-applied.yaml', 'a: [');
+    write('docs/more/kustomization.yaml', 'resources: [deep/itms.yaml, .., ../../docs]\n');
+    const url = 'https://github.com/org/repo//deploy?ref=v1';
+    write(`docs/${name}`, `resources: [idms.yaml, ./more, '${url}', 'github.com/org/repo?ref=v1']\n`);
+    const { exit, out, err } = await run('list', 'packages', IMAGE, '--idms', 'docs');
+    expect(exit, err).toBe(0);
+    expect(out).toContain('foo');
+  },
+);
 
 test('a mirror is copied from a mirror', async () => {
   const { write, run } = await scene();

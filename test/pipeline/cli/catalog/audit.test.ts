@@ -223,6 +223,9 @@ describe('portolan audit of the past', () => {
     expect((await runCommand(['audit', 'a', 'b', '--history'])).err).toContain(
       '--history requires exactly one argument',
     );
+    expect((await runCommand(['audit', '.', '--history', '--since', '2026-02-30'])).err).toContain(
+      '--since must be',
+    );
     expect((await runCommand(['audit', '.', '--history', '--since', 'May'])).err).toContain(
       '--since must be',
     );

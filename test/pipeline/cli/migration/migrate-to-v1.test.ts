@@ -404,6 +404,14 @@ describe('several catalogs', () => {
       err: expect.stringContaining('cluster.json has no CatalogSource "blue"'),
     });
     expect((await roots(unnamed, 'red', 'blue', '--source', 'a=blue')).exit).toBe(0);
+    expect(await roots(unnamed, 'red', 'blue', '--source', 'a=bleu')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('--source a=bleu: no catalog is called bleu'),
+    });
+    expect(await roots(unnamed, 'red', 'blue', '--source', 'a=blue', '--source', 'b=blue')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('--source says that blue is a, and that it is b'),
+    });
   });
 });
 
