@@ -1,5 +1,7 @@
 /** The image of a catalog as its Dockerfile describes it: what Konflux calls a fragment. */
 import type { Location } from '../finding.ts';
+import { groupedBy } from '../go/grouped.ts';
+import { onceFor } from '../go/once.ts';
 import { type Copy, type Label, readDockerfile, type Stage } from './dockerfile.ts';
 import type { Minor } from './openshift.ts';
 import { tryParsePlatform } from './platform.ts';
@@ -83,6 +85,7 @@ export function fragmentIn(
     isLeftOut,
     stages,
     catalog: catalogFolder({ labels }) ?? '/configs',
+    budget: { left: MOST_LOOKS },
     known: new Map(),
   };
   return {
@@ -90,12 +93,19 @@ export function fragmentIn(
     place: { file: path, line: last.line, column: 1 },
     base,
     labels,
-    // A folder that only a build knows may be any.
-    files:
-      labels.has(CONFIGS_LABEL) && catalogFolder({ labels }) === undefined
-        ? undefined
-        : filesOf(last, context),
+    files: imageFiles(last, labels, context),
   };
+}
+
+/** Files of the repository that the image has; undefined if only a build knows what is in the catalog's folder. */
+function imageFiles(
+  last: Stage,
+  labels: ReadonlyMap<string, Label>,
+  context: Context,
+): readonly CopiedFile[] | undefined {
+  // A folder that only a build knows may be any.
+  if (labels.has(CONFIGS_LABEL) && catalogFolder({ labels }) === undefined) return undefined;
+  return filesIn(last, context.catalog, context) && placesOf(last, context).filter(isFile);
 }
 
 /** Whether a base image is one of opm. None of them has a label of a catalog. */
@@ -154,6 +164,9 @@ function chainOf(last: Stage, stages: readonly Stage[]): Stage[] {
 /** Most files that an image has. */
 const MOST_FILES = 200_000;
 
+/** Most stages, files and characters of programs that are looked at for the copies of a Dockerfile. */
+const MOST_LOOKS = 10_000_000;
+
 interface Context {
   /** The Dockerfile's folder. */
   readonly folder: string;
@@ -163,35 +176,75 @@ interface Context {
   readonly stages: readonly Stage[];
   /** The folder of the catalog in the image. */
   readonly catalog: string;
+  /** What is left of {@link MOST_LOOKS}. */
+  readonly budget: { left: number };
   /** By stage, what is known of it. */
-  readonly known: Map<Stage, readonly CopiedFile[] | undefined>;
+  readonly known: Map<Stage, readonly Place[]>;
 }
 
-/** The files that a stage has; undefined if a build makes some of them, or takes some from elsewhere. */
-function filesOf(stage: Stage, context: Context): readonly CopiedFile[] | undefined {
-  if (!context.known.has(stage)) {
-    const parts = chainOf(stage, context.stages)
-      .toReversed()
-      .flatMap((one) => [runIn(one, context), ...one.copies.map((copy) => copiedBy(copy, one, context))]);
-    const files = parts.flatMap((part) => part ?? []);
-    const isKnown = files.length <= MOST_FILES && parts.every((part) => part !== undefined);
-    context.known.set(stage, isKnown ? files : undefined);
-  }
-  return context.known.get(stage);
+/** A file of the image; without a source, a file or folder of which only a build knows what is in it. */
+interface Place {
+  readonly source: string | undefined;
+  readonly path: string;
+}
+
+/** Everything may be here: the empty path is above all others. */
+const ANYTHING: Place = { source: undefined, path: '' };
+
+/** What is copied into a stage, and into those that it is built on. */
+function placesOf(stage: Stage, context: Context): readonly Place[] {
+  const known = context.known.get(stage);
+  if (known) return known;
+  const copied = chainOf(stage, context.stages)
+    .toReversed()
+    .flatMap((one) => one.copies.flatMap((copy) => copiedBy(copy, one, context)));
+  const places = copied.length <= MOST_FILES ? copied : [ANYTHING];
+  context.known.set(stage, places);
+  return places;
 }
 
 /**
- * What a stage's programs add to the files of the catalog.
- *
- * @returns no files; undefined if the programs may write some, which then are not known
+ * The files of a repository below a folder of a stage; undefined if a build makes some of them, takes some from elsewhere,
+ * or too much was looked at to find out.
  */
-function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | undefined {
-  const mayWrite = ({ text, folder }: (typeof runs)[number]): boolean => {
-    const isInside = folder === undefined || isWithin(withoutSlash(folder), catalog);
-    const commands = text.split(/&&|\|\||[;|\n]/);
-    return commands.some((one) => (isInside || one.includes(catalog)) && !isReading(one));
-  };
-  return runs.some(mayWrite) ? undefined : [];
+function filesIn(stage: Stage, folder: string, context: Context): readonly CopiedFile[] | undefined {
+  const { stages, budget } = context;
+  if (budget.left < 0) return undefined;
+  const places = placesOf(stage, context);
+  const chain = chainOf(stage, stages);
+  const commands = chain.flatMap(writingCommands);
+  const characters = commands.reduce((sum, { text }) => sum + text.length, 0);
+  budget.left -= stages.length + characters + places.length;
+  if (commands.some((one) => mayWrite(one, folder))) return undefined;
+  const inFolder = places.filter(
+    ({ source, path }) => isWithin(path, folder) || (source === undefined && isWithin(folder, path)),
+  );
+  return inFolder.every(isFile) ? inFolder : undefined;
+}
+
+function isFile(place: Place): place is CopiedFile {
+  return place.source !== undefined;
+}
+
+type Run = Stage['runs'][number];
+
+/** The commands of a stage's programs that may write files, those that run in one folder as one text. */
+const writingCommands = onceFor(({ runs }: Stage): readonly Run[] => {
+  const commands = runs.flatMap(({ text, folder }) =>
+    text
+      .split(/&&|\|\||[;|\n]/)
+      .filter((command) => !isReading(command))
+      .map((command) => ({ text: command, folder })),
+  );
+  return [...groupedBy(commands, ({ folder }) => folder)].map(([folder, inFolder]) => ({
+    text: inFolder.map(({ text }) => text).join('\n'),
+    folder,
+  }));
+});
+
+/** Whether commands may write files below a folder: they run in it, or name it. */
+function mayWrite({ text, folder }: Run, target: string): boolean {
+  return folder === undefined || isWithin(withoutSlash(folder), target) || text.includes(target);
 }
 
 /** Whether a command leaves the content of files as it is: filling the cache of opm only reads the catalog. */
@@ -202,43 +255,42 @@ function isReading(command: string): boolean {
   );
 }
 
-/** The files that an instruction copies; undefined where they are not known. */
-function copiedBy(
-  { from, sources, to }: Copy,
-  stage: Stage,
-  context: Context,
-): readonly CopiedFile[] | undefined {
-  const { catalog, stages } = context;
-  const isElsewhere = to !== undefined && !isWithin(to, catalog) && !isWithin(catalog, withoutSlash(to));
-  // What is put elsewhere does not matter.
-  if (from !== undefined && isElsewhere) return [];
-  // Unless a later stage takes it from there.
-  const ifUnknown = isElsewhere && stage === stages.at(-1) ? [] : undefined;
-  if (sources === undefined || to === undefined) return ifUnknown;
-  if (from === undefined)
-    return joinedFiles(sources.map((source) => copiesOf(source, to, context))) ?? ifUnknown;
-  const before = stages.slice(0, stages.indexOf(stage));
-  const other = before.find(({ name }, i) => name === from || String(i) === from);
-  const files = other && filesOf(other, context);
-  return files && sources.flatMap((source) => filesBelow(files, withoutSlash(source), withoutSlash(to)));
+/** What an instruction copies. */
+function copiedBy({ from, sources, to }: Copy, stage: Stage, context: Context): readonly Place[] {
+  if (to === undefined) return [ANYTHING];
+  const unknown = [{ source: undefined, path: withoutSlash(to) }];
+  if (sources === undefined) return unknown;
+  if (from === undefined) return sources.flatMap((source) => copiesOf(source, to, context) ?? unknown);
+  const before = context.stages.slice(0, context.stages.indexOf(stage));
+  const position = /^\d+$/.test(from) ? Number(from) : -1;
+  const other = before.find(({ name }, i) => name === from || i === position);
+  return sources.flatMap((source) => (other && copiesFrom(other, { source, to }, context)) ?? unknown);
 }
 
-/** The files of all parts; undefined if those of one are unknown, because then nobody knows what the image has. */
-function joinedFiles(
-  parts: readonly (readonly CopiedFile[] | undefined)[],
+/** The files that a COPY from another stage brings; undefined if only a build knows them. */
+function copiesFrom(
+  stage: Stage,
+  { source: written, to }: { readonly source: string; readonly to: string },
+  context: Context,
 ): readonly CopiedFile[] | undefined {
-  return parts.every((part) => part !== undefined) ? parts.flatMap((part) => part ?? []) : undefined;
+  if (PATTERN.test(written)) return undefined;
+  const from = withoutSlash(`/${inContext(written)}`);
+  return filesIn(stage, from, context)?.map(({ source, path }) => ({
+    source,
+    path: path === from ? fileIn(to, path) : `${withoutSlash(to)}${path.slice(from.length)}`,
+  }));
+}
+
+/** A source that names files by a pattern. */
+const PATTERN = /[*?[]/;
+
+/** The path of a file that is copied: in a folder, if the target ends with a slash. */
+function fileIn(to: string, path: string): string {
+  return to.endsWith('/') ? `${to}${path.slice(path.lastIndexOf('/') + 1)}` : to;
 }
 
 function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
-}
-
-/** A folder's files, below another path. */
-function filesBelow(files: readonly CopiedFile[], from: string, to: string): CopiedFile[] {
-  return files.flatMap(({ source, path }) =>
-    isWithin(path, from) ? [{ source, path: `${to}${path.slice(from.length)}` }] : [],
-  );
 }
 
 /**
@@ -250,15 +302,14 @@ function copiesOf(
   to: string,
   { folder, files, isLeftOut }: Context,
 ): readonly CopiedFile[] | undefined {
-  if (/[*?[]|:\/\//.test(written)) return undefined;
+  if (PATTERN.test(written) || written.includes('://')) return undefined;
   const own = inContext(written);
   for (const path of new Set([own, [folder, own].filter((name) => name !== '').join('/')])) {
     if (path === '') continue;
     const top = path === own ? '' : folder;
     if (files[firstAt(files, path)] === path) {
       if (isLeftOut(top, path)) return [];
-      const name = path.slice(path.lastIndexOf('/') + 1);
-      return [{ source: path, path: to.endsWith('/') ? `${to}${name}` : to }];
+      return [{ source: path, path: fileIn(to, path) }];
     }
     // In the order of characters, 0 comes right after the slash.
     const inside = files.slice(firstAt(files, `${path}/`), firstAt(files, `${path}0`));

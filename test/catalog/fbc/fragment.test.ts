@@ -37,3 +37,40 @@ test.each<readonly string[]>([
 ])('a program of the build may write files: %j', (...lines) => {
   expect(filesOf(...lines)).toBeUndefined();
 });
+
+test('copies of a stage with programs without end are not looked at one by one', () => {
+  const stages = `FROM x AS a\nCOPY catalog /src\n${'RUN a\n'.repeat(20_000)}`;
+  expect(filesFrom(stages, ...Array<string>(2_000).fill('COPY --from=a /src /configs'))).toBeUndefined();
+  expect(filesFrom(stages, 'COPY --from=a /src /configs')).toEqual(KNOWN);
+});
+
+/** The files of an image whose stages come before the one that serves. */
+const filesFrom = (stages: string, ...lines: readonly string[]): unknown =>
+  fragmentIn('Dockerfile', `${stages}\nFROM quay.io/operator-framework/opm:v1\n${lines.join('\n')}\n`, {
+    files: FILES,
+  })?.files;
+
+test.each([
+  ['FROM x AS a\nCOPY catalog /src', 'COPY --from=a /src /configs'],
+  ['FROM x AS a\nCOPY catalog /src', 'COPY --from=a src/c.yaml /configs/'],
+  ['FROM x AS a\nCOPY catalog /src', 'COPY --from=a /src/c.yaml /configs/c.yaml'],
+  ['FROM x AS a\nCOPY catalog /src\nFROM x AS b\nCOPY --from=a /src /work', 'COPY --from=b /work /configs'],
+  // What else a stage has does not matter.
+  [
+    'FROM x AS a\nCOPY --from=go:1 /bin/go /bin/go\nRUN make > /log\nCOPY catalog /src',
+    'COPY --from=a /src /configs',
+  ],
+  ['FROM x AS a\nCOPY catalog /configs', 'COPY --from=a /bin/* /bin/\nCOPY --from=a /configs /configs'],
+])('files come through other stages: %j, %j', (stages, copy) => {
+  expect(filesFrom(stages, copy)).toEqual(KNOWN);
+});
+
+test.each([
+  ['FROM x AS a\nCOPY catalog /src\nRUN opm render y > /src/z.yaml', 'COPY --from=a /src /configs'],
+  ['FROM x AS a\nCOPY catalog /src\nWORKDIR /src\nRUN make', 'COPY --from=a /src /configs'],
+  ['FROM x AS a\nCOPY catalog /src\nCOPY --from=y /z /src/z', 'COPY --from=a /src /configs'],
+  ['FROM x AS a\nCOPY catalog /src', 'COPY --from=a /src/* /configs/'],
+  ['FROM x AS a\nCOPY catalog /src', 'COPY catalog /configs\nCOPY --from=y / /'],
+])('another stage may have files that only a build knows: %j, %j', (stages, copy) => {
+  expect(filesFrom(stages, copy)).toBeUndefined();
+});
