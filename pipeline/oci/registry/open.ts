@@ -1,5 +1,5 @@
 /** Places opened: whatever an image is in, it is read and written through the `Registry` port. */
-import type { Reference } from '../../../catalog/reference.ts';
+import { type Reference, repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import { createDockerArchive, openDockerArchive } from './archive/docker.ts';
@@ -52,16 +52,21 @@ export async function openSource(place: ImageLocation, client: Registry): Promis
   const archive =
     place.kind === 'oci-archive' ? await openOciArchive(place.path) : await openDockerArchive(place.path);
   try {
-    const tag = place.kind === 'docker-archive' ? place.name : place.tag;
     return {
       registry: viewRegistry(archive, name),
-      reference: await pickImage(archive, tag, name),
+      reference: await pickImage(archive, tagIn(place), name),
       close: archive.close,
     };
   } catch (error) {
     await archive.close();
     throw error;
   }
+}
+
+/** The tag of a place in an archive; Docker's have names with registries. */
+function tagIn(place: Exclude<ImageLocation, { kind: 'registry' }>): LayoutTag | undefined {
+  if (place.kind !== 'docker-archive') return place.tag;
+  return place.name && { repository: repositoryName(place.name), tag: place.name.tag };
 }
 
 /**

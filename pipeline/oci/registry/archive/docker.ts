@@ -10,6 +10,7 @@ import { parseJson } from '../../../../catalog/json.ts';
 import {
   formatReference,
   type Reference,
+  repositoryName,
   type TagReference,
   tryParseReference,
 } from '../../../../catalog/reference.ts';
@@ -34,10 +35,8 @@ const CONFIG_TYPE = 'application/vnd.docker.container.image.v1+json';
 const LAYER_TYPE = 'application/vnd.docker.image.rootfs.diff.tar';
 const GZIPPED_LAYER_TYPE = `${LAYER_TYPE}.gzip`;
 
-/** Reads an archive's images by their tags, each in the repository that its tag names. */
+/** Reads an archive's images by their tags, each in the repository that its tag names, with its registry. */
 interface DockerArchive extends LayoutView {
-  /** The names of its images, in their order; an image without a name is not among them. */
-  readonly images: readonly Reference[];
   close(): Promise<void>;
 }
 
@@ -47,15 +46,13 @@ export async function openDockerArchive(path: string): Promise<DockerArchive> {
   try {
     const files = new Map<string, TarEntry | Buffer>();
     const entries: Entry[] = [];
-    const images: Reference[] = [];
     for (const image of await readImages(archive)) {
       const manifest = await manifestOf(archive, image, files);
       const descriptor = { mediaType: DOCKER_MANIFEST, digest: manifest.digest, size: manifest.bytes.length };
       for (const tag of image.tags) {
-        images.push(tag);
         entries.push({
           descriptor,
-          repository: tag.repository,
+          repository: repositoryName(tag),
           tag: tag.kind === 'tag' ? tag.tag : undefined,
           raw: {},
         });
@@ -65,7 +62,7 @@ export async function openDockerArchive(path: string): Promise<DockerArchive> {
     }
     const blobs = memberBlobs(archive, files);
     const index = { entries, rest: {} };
-    return { ...createView(blobs, manifestReader(blobs), async () => index), images, close: archive.close };
+    return { ...createView(blobs, manifestReader(blobs), async () => index), close: archive.close };
   } catch (error) {
     await archive.close();
     throw error;

@@ -151,6 +151,27 @@ describe('docker-archive', () => {
     await unnamed.close();
   });
 
+  test('images of one name in two registries are told apart', async () => {
+    const file = join(folder(), 'image.tar');
+    const names = ['quay.io/org/app:v1', 'docker.io/org/app:v1', 'localhost:5000/org/app:v1'];
+    const images = names.map((name, i) => ({ Config: `c${i}`, Layers: [], RepoTags: [name] }));
+    const configs = names.map((name, i) => [`c${i}`, JSON.stringify({ author: name })] as const);
+    const files = new Map([...configs, ['manifest.json', JSON.stringify(images)] as const]);
+    writeFileSync(
+      file,
+      Buffer.concat([...files].map(([name, text]) => tar(name, Buffer.from(text)).subarray(0, -1024))),
+    );
+    for (const name of names) {
+      const found = await readFrom(`docker-archive:${file}:${name}`);
+      const [config] = found.blobs;
+      expect(JSON.parse((await bytesOf(config?.open(0) ?? [])).toString())).toEqual({ author: name });
+      await found.close();
+    }
+    await expect(readFrom(`docker-archive:${file}:org/app:v2`)).rejects.toMatchObject({
+      hint: expect.stringContaining('quay.io/org/app:v1'),
+    });
+  });
+
   test('43: layers are unpacked by the decoder that has limits, whatever their type says', async () => {
     const file = join(folder(), 'image.tar');
     const image = sampleImage({ pack: (bytes) => bytes });
