@@ -8,18 +8,11 @@ import type { Installed } from '../../fbc/edge.ts';
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
-import { compareInstalled } from '../foresight/installation.ts';
+import { compareInstalled, type InstallationGroup, installationGroups } from '../foresight/installation.ts';
 import type { World } from '../foresight/world.ts';
 import { type Advisory, affectedBundles, isAffected } from './advisory.ts';
 import { isEmpty, NO_EDIT, type PackageEdit, packageAfter, sizeOf } from './package-edit.ts';
-import {
-  type InstallationGroup,
-  installationGroups,
-  type Proof,
-  type ProvedInstallation,
-  proveEdit,
-  targetIn,
-} from './proof.ts';
+import { type Proof, type ProvedInstallation, proveEdit, targetIn } from './proof.ts';
 import {
   highestEntry,
   packagesWithNewGraphs,

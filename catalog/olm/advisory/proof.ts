@@ -8,7 +8,7 @@ import type { Package } from '../../fbc/model.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import { foresightWith } from '../foresight/fix-trial.ts';
 import type { UpgradePath } from '../foresight/foresight.ts';
-import { installationsOf, withoutChannels } from '../foresight/installation.ts';
+import type { InstallationGroup } from '../foresight/installation.ts';
 import { type Following, upgradePathOf, type World } from '../foresight/world.ts';
 import { compareVersionReleases, withRelease } from '../resolve/release.ts';
 import { type Advisory, affectedBundles, hasVersion, isAffected } from './advisory.ts';
@@ -34,34 +34,6 @@ export interface Proof {
   readonly strandedAffected: readonly ProvedInstallation[];
   /** Installations that clusters move to a lower version, which they did not before; none where the advisory allows it. */
   readonly downgraded: readonly ProvedInstallation[];
-}
-
-/** Installations that are followed alike. */
-export interface InstallationGroup extends Following {
-  readonly installed: readonly Installed[];
-}
-
-/** Every installation that clusters may have of a package: by channel, and under OLM v1 also without one. */
-export function installationGroups(world: World, { name, channels }: Package): InstallationGroup[] {
-  const installations = installationsOf(world, name);
-  const names = new Set([...channels.keys(), ...installations.map(({ channel }) => channel)]);
-  const inEach = [...names].flatMap((channel) => {
-    const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
-    return [...world.olm].map((olm) => ({
-      olm,
-      package: name,
-      channel,
-      onlyChannel: olm === 'v1',
-      installed,
-    }));
-  });
-  const withoutChannel = {
-    olm: 'v1',
-    package: name,
-    channel: '',
-    installed: withoutChannels(installations),
-  } as const;
-  return world.olm.has('v1') ? [...inEach, withoutChannel] : inEach;
 }
 
 /**

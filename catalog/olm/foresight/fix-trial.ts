@@ -16,20 +16,15 @@ import { basedOn } from '../../fbc/naming.ts';
 import { type Steps, spendSteps, withinSteps } from '../../go/steps.ts';
 import { Undecided } from '../../undecided.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
-import { installationsOf, withoutChannels } from './installation.ts';
+import { type InstallationGroup, installationGroups } from './installation.ts';
 import { type Following, upgradePathOf, type World } from './world.ts';
-
-/** Installations that have no upgrade path. */
-export interface StuckInstallations extends Following {
-  readonly installed: readonly Installed[];
-}
 
 /** Entries of channels that are to be written otherwise, by the channel's name. */
 type EditedEntries = ReadonlyMap<string, readonly Entry[]>;
 
 export interface FixTrial {
   /** Whether with these entries all the stuck ones get where they should, and nobody else is lost. */
-  readonly helps: (edited: EditedEntries, stuck: readonly StuckInstallations[]) => boolean;
+  readonly helps: (edited: EditedEntries, stuck: readonly InstallationGroup[]) => boolean;
   /** Whether so much was tried that nothing else will help. */
   readonly isOver: () => boolean;
 }
@@ -148,7 +143,7 @@ interface Graphs {
 function keepsStops(
   { past, written, tried }: Graphs,
   { channels }: Package,
-  one: StuckInstallations,
+  one: InstallationGroup,
 ): boolean {
   const here = one.channel === '' ? [...channels.values()] : [channels.get(one.channel)];
   const present = new Set(here.flatMap((channel) => channel?.entries.map(({ name }) => name) ?? []));
@@ -189,27 +184,12 @@ export function withEntries(channel: Channel, entries: readonly Entry[]): Channe
   return { ...channel, entries: numbered };
 }
 
-/** The installations of a package that reach a head, in the form in which stuck ones are listed. */
-function arrivingIn(world: World, { name, channels }: Package): StuckInstallations[] {
-  const installations = installationsOf(world, name);
-  const arrivingFrom = (
-    selected: Omit<StuckInstallations, 'package' | 'installed'>,
-    all: readonly Installed[],
-  ): StuckInstallations => {
-    const subscription = { ...selected, package: name };
-    return {
-      ...subscription,
-      installed: all.filter((one) => upgradePathOf(world.foresight, subscription, one).arrives),
-    };
-  };
-  const inEach = [...channels.keys()].flatMap((channel) => {
-    const here = installations.filter((one) => one.channel === channel).map(({ installed }) => installed);
-    return [...world.olm].map((olm) => arrivingFrom({ channel, olm, onlyChannel: olm === 'v1' }, here));
-  });
-  const inNone = world.olm.has('v1')
-    ? [arrivingFrom({ channel: '', olm: 'v1' }, withoutChannels(installations))]
-    : [];
-  return [...inEach, ...inNone];
+/** The installations of a package that reach a head. */
+function arrivingIn(world: World, ofPackage: Package): InstallationGroup[] {
+  return installationGroups(world, ofPackage).map((group) => ({
+    ...group,
+    installed: group.installed.filter((one) => upgradePathOf(world.foresight, group, one).arrives),
+  }));
 }
 
 /** A package with changed channels, and with the bundles of the past that their entries bring back. */

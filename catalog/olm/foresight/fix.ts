@@ -7,8 +7,8 @@
 import { type Channel, type Entry, locate } from '../../fbc/model.ts';
 import type { Correction } from '../../finding.ts';
 import { type Edit, type Fix, type Helps, waysToEdit } from './fix-edits.ts';
-import { type FixTrial, type StuckInstallations, trialOf, withEntries } from './fix-trial.ts';
-import { compareInstalled, installationsOf } from './installation.ts';
+import { type FixTrial, trialOf, withEntries } from './fix-trial.ts';
+import { compareInstalled, type InstallationGroup, installationsOf } from './installation.ts';
 import { upgradePathOf, type World } from './world.ts';
 
 /** What was proposed for a package so far. */
@@ -16,7 +16,7 @@ interface Plan {
   trial: FixTrial | undefined;
   past: World | undefined;
   /** Who is helped. */
-  readonly stuck: StuckInstallations[];
+  readonly stuck: InstallationGroup[];
   /** Channels as they are with all that was proposed. */
   readonly edited: Map<string, readonly Entry[]>;
   /** Members of entries, and entries, that something was proposed for. */
@@ -56,7 +56,7 @@ function planFor(world: World, name: string, past: World | undefined): Plan {
  * help those whom that helped. The first fix for a channel is one for all that is lost in it, if there is such a fix.
  * @param past a state of the catalog from which entries may be restored, and by which Portolan decides what is lost
  */
-export function fixFor(world: World, stuck: StuckInstallations, past?: World): Fix | undefined {
+export function fixFor(world: World, stuck: InstallationGroup, past?: World): Fix | undefined {
   const plan = planFor(world, stuck.package, past);
   const { trial } = plan;
   const channel = world.catalog.packages.get(stuck.package)?.channels.get(stuck.channel);
@@ -76,7 +76,7 @@ export function fixFor(world: World, stuck: StuckInstallations, past?: World): F
 function proposedFor(
   { fixes, trial }: Plan,
   channel: Channel,
-  stuck: readonly StuckInstallations[],
+  stuck: readonly InstallationGroup[],
 ): Fix | undefined {
   const proposed = fixes.get(channel.name) ?? [];
   const one = proposed.find(({ alone }) => trial?.helps(new Map([[channel.name, alone]]), stuck));
@@ -115,13 +115,13 @@ function withChangesAt(channel: Channel, places: readonly Place[], edited: reado
 /** Other installations of the channel that have no upgrade path: since a past state, or at all without one. */
 function lostBeside(
   world: World,
-  { package: name, channel }: StuckInstallations,
+  { package: name, channel }: InstallationGroup,
   past: World | undefined,
-): StuckInstallations[] {
+): InstallationGroup[] {
   const here = installationsOf(past ?? world, name)
     .filter((one) => one.channel === channel)
     .map(({ installed }) => installed);
-  const ways: Omit<StuckInstallations, 'package' | 'installed'>[] = [
+  const ways: Omit<InstallationGroup, 'package' | 'installed'>[] = [
     { channel, olm: 'v0' },
     // Under OLM v1 only an error that is new counts, which a past state tells.
     ...(past ? [{ channel, olm: 'v1' } as const, { channel, olm: 'v1', onlyChannel: true } as const] : []),
@@ -143,9 +143,9 @@ function lostBeside(
 }
 
 /** Looks for one edit of a channel that helps all these installations, and notes it for later proposals. */
-function editFor(world: World, plan: Plan, stuck: readonly StuckInstallations[]): Edit | undefined {
+function editFor(world: World, plan: Plan, stuck: readonly InstallationGroup[]): Edit | undefined {
   // All of them are of one channel, and there is at least one.
-  const [{ package: name, channel: channelName }] = stuck as [StuckInstallations];
+  const [{ package: name, channel: channelName }] = stuck as [InstallationGroup];
   const ofPackage = world.catalog.packages.get(name);
   const written = ofPackage?.channels.get(channelName);
   if (!ofPackage || !written) return undefined;
@@ -181,7 +181,7 @@ function noteEdit(
     written,
     channel,
     stuck,
-  }: { readonly written: Channel; readonly channel: Channel; readonly stuck: readonly StuckInstallations[] },
+  }: { readonly written: Channel; readonly channel: Channel; readonly stuck: readonly InstallationGroup[] },
 ): void {
   const { name } = written;
   const edited = withEntries(channel, entries).entries;

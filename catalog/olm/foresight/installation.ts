@@ -8,7 +8,14 @@ import { isHeldBack } from '../../fbc/openshift.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
 import { isRefusedByV1 } from '../resolve/support.ts';
-import { ALL_PUBLISHED, type Olm, type PublishedBundle, upgradePathOf, type World } from './world.ts';
+import {
+  ALL_PUBLISHED,
+  type Following,
+  type Olm,
+  type PublishedBundle,
+  upgradePathOf,
+  type World,
+} from './world.ts';
 
 /** A bundle installed from a channel. */
 export interface Installation {
@@ -147,6 +154,34 @@ function presentOf(ofPackage: Package): Installation[] {
 function absentBundle(ofPackage: Package | undefined, { name, version }: PublishedBundle): Installed {
   const bundle = ofPackage?.bundles.get(name);
   return bundle ? installedOf(bundle) : { name, version };
+}
+
+/** Installations that are followed alike. */
+export interface InstallationGroup extends Following {
+  readonly installed: readonly Installed[];
+}
+
+/** Every installation that clusters may have of a package: by channel, and under OLM v1 also without one. */
+export function installationGroups(world: World, { name, channels }: Package): InstallationGroup[] {
+  const installations = installationsOf(world, name);
+  const names = new Set([...channels.keys(), ...installations.map(({ channel }) => channel)]);
+  const inEach = [...names].flatMap((channel) => {
+    const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
+    return [...world.olm].map((olm) => ({
+      olm,
+      package: name,
+      channel,
+      onlyChannel: olm === 'v1',
+      installed,
+    }));
+  });
+  const withoutChannel = {
+    olm: 'v1',
+    package: name,
+    channel: '',
+    installed: withoutChannels(installations),
+  } as const;
+  return world.olm.has('v1') ? [...inEach, withoutChannel] : inEach;
 }
 
 /** One of each bundle, whatever the channel. */
