@@ -11,7 +11,7 @@ import { PROPERTY_SHAPES } from './property.ts';
 type Manifest = Readonly<Record<string, unknown>>;
 
 /** Deepest nesting of a manifest. */
-export const MANIFEST_LIMITS = { depth: DEEPEST } as const;
+export const MANIFEST_LIMITS: { readonly depth: number } = { depth: DEEPEST };
 
 const OBJECT_SHAPE = PROPERTY_SHAPES.get('olm.bundle.object');
 
