@@ -126,8 +126,7 @@ export function createView(
     blobs,
     repositories: async () => {
       const { entries } = await read();
-      const names = entries.flatMap(({ repository }) => (repository === undefined ? [] : [repository]));
-      return [...new Set(names)].sort();
+      return [...new Set(entries.map(repositoryOf))].sort();
     },
     contents: async (repository) => {
       const index = await read();
@@ -177,6 +176,14 @@ interface ReferrersAsked {
   readonly after?: string | undefined;
 }
 
+/**
+ * The repository of an entry. An image with a name of another program, such as `localhost:5000/app:v1`, is read as one without a
+ * tag of the layout's own repository.
+ */
+function repositoryOf({ repository = '' }: Entry): string {
+  return repository;
+}
+
 /** The tags, manifests and blobs of one repository in a layout. */
 async function contentsOf(
   entries: readonly Entry[],
@@ -188,7 +195,7 @@ async function contentsOf(
   const blobs = new Set<string>();
   const walk: Descriptor[] = [];
   for (const entry of entries) {
-    if (entry.repository !== repository) continue;
+    if (repositoryOf(entry) !== repository) continue;
     if (entry.tag !== undefined) tags.set(entry.tag, entry.descriptor);
     walk.push(entry.descriptor);
   }

@@ -54,6 +54,22 @@ describe.each(['oci', 'oci-archive'])('%s', (kind) => {
   });
 });
 
+test.each(['localhost:5000/app:v1', 'my image'])(
+  'the only image of a layout is found if another program calls it %s',
+  async (name) => {
+    const path = join(folder(), 'image');
+    const image = sampleImage({ architectures: two });
+    await writeTo(`oci:${path}:v1`, image);
+    const index = readFileSync(join(path, 'index.json'), 'utf8');
+    const renamed = index.replace('"v1"', JSON.stringify(name));
+    expect(renamed).not.toBe(index);
+    writeFileSync(join(path, 'index.json'), renamed);
+    const found = await readFrom(`oci:${path}`);
+    expect([found.root, found.manifests]).toEqual([image.root, image.manifests]);
+    await found.close();
+  },
+);
+
 test('of several images in a layout one must be named', async () => {
   const path = `oci:${join(folder(), 'image')}`;
   await writeTo(`${path}:v1`, sampleImage({ layers: ['1'] }));
