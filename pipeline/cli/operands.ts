@@ -11,6 +11,7 @@ import type { OpenCatalog } from '../catalogs/source/open.ts';
 import { directorySource, isDirectory } from '../directory.ts';
 import type { RegistryClient } from '../oci/registry/client.ts';
 import type { Terminal } from '../terminal.ts';
+import { findingText } from '../text.ts';
 import type { Invocation } from './command.ts';
 
 /**
@@ -82,6 +83,27 @@ export async function openOperand(
     client?.close();
     throw error;
   }
+}
+
+/**
+ * Prints the errors of what could not be read, and was left out.
+ *
+ * @returns whether there are any
+ */
+export function printUnread(
+  catalogs: readonly Pick<ReadCatalog, 'unread' | 'prefix'>[],
+  terminal: Terminal,
+): boolean {
+  const errors = catalogs.flatMap(({ unread, prefix }) =>
+    unread
+      .filter(({ severity }) => severity === 'error')
+      .map((finding) => ({
+        ...finding,
+        location: { ...finding.location, file: `${prefix}${finding.location.file}` },
+      })),
+  );
+  for (const finding of errors) terminal.err(findingText(finding));
+  return errors.length > 0;
 }
 
 /** An index image is called after its tag where that is a version of the platform. */

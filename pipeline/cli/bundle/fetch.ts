@@ -4,7 +4,7 @@ import { formatVersion } from '../../../catalog/version/version.ts';
 import { fetchBundles } from '../../catalogs/bundle/fetch.ts';
 import { amountText, linesText } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
-import { readOperands } from '../operands.ts';
+import { printUnread, readOperands } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
@@ -29,6 +29,7 @@ export const command: Command = {
     const to = resolve(terminal.directory, invocation.needed('to'));
     const wanted = invocation.list('package');
     const catalogs = await readOperands(invocation.operands, invocation, terminal);
+    const isPartial = printUnread(catalogs, terminal);
     const bundles = catalogs
       .flatMap(({ catalog }) => catalog.blobs.bundles)
       .filter(({ package: packageName }) => wanted.length === 0 || wanted.includes(packageName))
@@ -47,7 +48,7 @@ export const command: Command = {
       terminal.err(
         `${amountText(fetched, 'bundle')} fetched, ${kept} already existed, ${failed.length} failed\n`,
       );
-      return failed.length > 0 ? 2 : 0;
+      return failed.length > 0 || isPartial ? 2 : 0;
     } finally {
       client.close();
     }

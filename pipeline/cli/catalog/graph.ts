@@ -11,7 +11,7 @@ import type { Terminal } from '../../terminal.ts';
 import { plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { readOperands } from '../operands.ts';
+import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { noPackage } from './no-package.ts';
 
@@ -65,6 +65,7 @@ export const command: Command = {
       if (catalog.packages.size === 0)
         terminal.err(`${plainText(name)} contains no packages: check the path\n`);
     }
+    const isPartial = printUnread(catalogs, terminal);
     const name = text('package');
     if (name !== undefined && !catalogs.some(({ catalog }) => catalog.packages.has(name)))
       throw noPackage(
@@ -79,7 +80,7 @@ export const command: Command = {
       ...(packages ? { packages } : {}),
     });
     await writeDiagram(format(worlds, name), text('out'), terminal);
-    return 0;
+    return isPartial ? 1 : 0;
   },
 };
 

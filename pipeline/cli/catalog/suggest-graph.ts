@@ -20,7 +20,7 @@ import { PipelineError } from '../../error.ts';
 import { suggestionDiff, suggestionsSummary, suggestionText } from '../../report/suggestion-text.ts';
 import { dataBytes, type Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { readOperands } from '../operands.ts';
+import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { noPackage } from './no-package.ts';
 
@@ -166,6 +166,7 @@ async function worldIn(invocation: Invocation, terminal: Terminal): Promise<Worl
     return worldOf({ name, catalog: catalogOfVersions(name, file, terminal), olm: generations });
   }
   const catalogs = await readOperands(operands, invocation, terminal);
+  printUnread(catalogs, terminal);
   const today = terminal.now().toISOString().slice(0, 10);
   const [world] = await worldsOf({ catalogs, olm: generations, today });
   if (!world) throw usageError(command, 'name either a catalog or --versions FILE');

@@ -14,7 +14,7 @@ import { dataBytes } from '../../terminal.ts';
 import { linesText, plainText } from '../../text.ts';
 import { noPackage } from '../catalog/no-package.ts';
 import type { Command, Invocation } from '../command.ts';
-import { readOperands } from '../operands.ts';
+import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { scopeOf } from './cluster-catalogs.ts';
 import { pinOf } from './pin.ts';
@@ -66,6 +66,7 @@ export const command: Command = {
     const [name = '', ...operands] = invocation.operands;
     const format = invocation.word('format', ['text', 'json', 'yaml']) ?? 'text';
     const read = await readOperands(operands, invocation, terminal);
+    printUnread(read, terminal);
     const served = read.map((one) => ({ read: one, name: one.name, priority: 0, sources: [] }));
     const catalogs = scopeOf(served, name);
     const scope = { catalogs, cel: await celFor(catalogs), effort: { left: MOST_EFFORT } };

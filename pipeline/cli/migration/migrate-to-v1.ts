@@ -6,7 +6,7 @@ import { dataBytes, type Terminal } from '../../terminal.ts';
 import { linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { CONTEXT_OPTION, readClusters } from '../inventory/open-clusters.ts';
-import { readOperands } from '../operands.ts';
+import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { operandOf } from './cluster-catalogs.ts';
 import { type ClusterView, LISTED, viewOfCluster, viewOfPath } from './cluster-view.ts';
@@ -65,6 +65,7 @@ export const command: Command = {
     const views = await viewsOf(invocation, terminal);
     const catalogs = await readOperands(invocation.operands, invocation, terminal);
     refuseUnknown(named, catalogs);
+    printUnread(catalogs, terminal);
     const report = await migrationOf(catalogs, views, named);
     if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else if (format === 'text') await terminal.out(migrationText(report, terminal));

@@ -6,7 +6,7 @@
 import { shellWord } from '../../../catalog/names.ts';
 import { changeOf, type WorldOptions } from '../../../catalog/olm/foresight/world.ts';
 import { nearest } from '../../../catalog/spelling.ts';
-import { type CatalogPlace, readCatalogs } from '../../catalogs/read-catalogs.ts';
+import { type CatalogPlace, type ReadCatalog, readCatalogs } from '../../catalogs/read-catalogs.ts';
 import { sharedPackages } from '../../change/catalogs.ts';
 import { classifyChange } from '../../change/classify.ts';
 import { type FileReader, fileReader } from '../../change/content.ts';
@@ -27,6 +27,8 @@ export interface Compared {
   readonly diffs: readonly PlacedDiff[];
   /** Names, sorted. */
   readonly packages: readonly string[];
+  /** Catalogs that were read, in which parts may have been left out; none of a repository. */
+  readonly read: readonly ReadCatalog[];
 }
 
 interface Revisions {
@@ -60,7 +62,7 @@ export async function diffPlaces(
   const options = (read: typeof before): WorldOptions | undefined =>
     read && { name: head.name, catalog: read.catalog, ...(packages ? { packages } : {}) };
   const diffs = placedDiffs(await changeOf(options(before), options(after)), [head.name]);
-  return { diffs, packages: compared };
+  return { diffs, packages: compared, read: [before, after].flatMap((read) => read ?? []) };
 }
 
 /** A mistyped name must not look like a package without changes. @throws PipelineError `usage` */
@@ -123,7 +125,7 @@ export async function diffRevisions(
   const compared = [...change.packages.keys()].filter(
     (name) => packages.length === 0 || packages.includes(name),
   );
-  return { diffs: changes.flat(), packages: compared.sort() };
+  return { diffs: changes.flat(), packages: compared.sort(), read: [] };
 }
 
 /** Names of the packages in a tree: by their folders, or as files of several packages have them. */

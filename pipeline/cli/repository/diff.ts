@@ -7,8 +7,8 @@ import { openRepository } from '../../git/repository.ts';
 import { diffMarkdown, diffText } from '../../report/diff.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, linesText, plainText, shortList } from '../../text.ts';
-import { type Command, type Invocation, usageError } from '../command.ts';
-import { readOperands, withOperands } from '../operands.ts';
+import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
+import { printUnread, readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { type Compared, diffPlaces, diffRevisions, refuseUnknown } from './compare.ts';
 import { diffBundles } from './diff-bundles.ts';
@@ -60,17 +60,29 @@ export const command: Command = {
     'portolan diff registry.redhat.io/redhat/redhat-operator-index:v4.20 catalogs/v4.20 --pruning',
   ],
   run: async (invocation, terminal) => {
+    refuseUnused(invocation);
     if (invocation.flag('bundle')) return diffBundles(invocation, terminal);
     if (invocation.flag('pruning')) return printPruned(invocation, terminal);
     const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
     const packages = new Set(invocation.list('package'));
     const compared = await comparedBy(invocation, terminal, packages.size > 0 ? packages : undefined);
-    const { diffs } = compared;
+    const { diffs, read } = compared;
+    const isPartial = printUnread(read, terminal);
     await terminal.out(format(diffs.filter((diff) => packages.size === 0 || packages.has(diff.package))));
     terminal.err(`${plainText(comparedText(compared))}\n`);
-    return 0;
+    // What could not be read looks as if it were removed, or unchanged.
+    return isPartial ? 2 : 0;
   },
 };
+
+/** Refuses options that would have no effect. @throws PipelineError `usage` */
+function refuseUnused(invocation: Invocation): void {
+  const isPruning = invocation.flag('pruning');
+  if (invocation.flag('whole') && !isPruning) throw usageError(command, '--whole needs --pruning');
+  const unused = ['package', 'repo', 'pruning'].find((name) => isGiven(invocation, name));
+  if (invocation.flag('bundle') && unused !== undefined)
+    throw usageError(command, `--${unused} has no effect with --bundle`);
+}
 
 /** Prints what an index would lose of another one. @returns 1 if it loses a release */
 async function printPruned(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
@@ -131,7 +143,7 @@ async function comparedBy(
     return withOperands([base], typed, ([was]) =>
       withOperands([head], typed, async ([is]) =>
         // Each operand gives one place: the other case is for the compiler.
-        was && is ? diffPlaces(was, is, packages) : { diffs: [], packages: [] },
+        was && is ? diffPlaces(was, is, packages) : { diffs: [], packages: [], read: [] },
       ),
     ).catch((error: unknown) => {
       throw error instanceof PipelineError && error.code === 'not-found' ? withRevisionHint(error) : error;

@@ -4,7 +4,7 @@ import { appendLedger } from '../../check/world/ledger.ts';
 import { readText } from '../../directory.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
-import { readOperands } from '../operands.ts';
+import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const command: Command = {
@@ -20,7 +20,13 @@ export const command: Command = {
     const path = resolve(terminal.directory, file);
     let text = existsSync(path) ? readText(path) : '';
     const today = terminal.now().toISOString().slice(0, 10);
-    for (const { name, catalog } of await readOperands(operands, invocation, terminal)) {
+    const catalogs = await readOperands(operands, invocation, terminal);
+    // A version that is missing in the ledger counts as never published.
+    if (printUnread(catalogs, terminal)) {
+      terminal.err('FAIL: nothing was recorded: the catalogs cannot be read whole\n');
+      return 2;
+    }
+    for (const { name, catalog } of catalogs) {
       text = appendLedger(text, { path: file, name, catalog, today });
     }
     writeFiles(dirname(path), new Map([[basename(path), text]]));
