@@ -135,14 +135,15 @@ function byVersion(
   { package: packageName, version, channels }: FleetInstallation,
 ): Installed | undefined {
   const bundles = [...(ofPackage?.bundles.values() ?? [])].filter((bundle) => hasVersion(bundle, version));
-  // Bundles of one version may differ in their release: one of the installation's channels is meant.
+  // Bundles of one version may differ in their release or name: one of the installation's channels is meant.
   const bundle = bundles.find(({ name }) => isListed(ofPackage, channels, name)) ?? bundles[0];
   if (bundle) return installedOf(bundle);
-  const past = world.published
-    .get(packageName)
-    ?.find((one) => one.version && formatVersion(one.version) === version);
-  if (past) return { name: past.name, version: past.version };
   const missing = missingBundleOf(ofPackage, packageName, version);
+  const published = (world.published.get(packageName) ?? []).filter((one) =>
+    one.version ? formatVersion(one.version) === version : one.name === missing?.name,
+  );
+  const past = published.find(({ channel }) => channels.includes(channel)) ?? published[0];
+  if (past) return { name: past.name, version: past.version ?? missing?.version };
   return missing && upgradedVersion(ofPackage, missing);
 }
 

@@ -15,6 +15,7 @@ import {
   stateSimulation,
 } from '../../../../catalog/olm/fleet/outcome.ts';
 import { changeOf, worldOf } from '../../../../catalog/olm/foresight/world.ts';
+import { tryParseVersion } from '../../../../catalog/version/version.ts';
 import { runs } from '../../../fakes/runs.ts';
 import { anyPackage, bundleName, catalogFrom, VERSIONS, type WrittenPackage } from '../universe.ts';
 
@@ -195,6 +196,29 @@ describe('a change', () => {
     };
     const other = await changing('v4.18', chain('1.0.0'), skipping);
     expect(other({ ...PLAIN, version: '0.2.0' })).toMatchObject({ installed: '0.2.0', end: '2.0.0' });
+  });
+
+  test('a published version without a name is that of its channel, or of the name that it most likely had', async () => {
+    const version = tryParseVersion('0.1.0');
+    const published = new Map([
+      [
+        'p',
+        [
+          { channel: 'old', name: 'p-old.v0.1.0', version },
+          { channel: 'a', name: 'p-new.v0.1.0', version },
+          { channel: 'a', name: 'p.v0.2.0', version: undefined },
+        ],
+      ],
+    ]);
+    const after = {
+      versions: ['1.0.0'],
+      channels: { a: [{ name: bundleName('1.0.0'), skips: ['p-new.v0.1.0'] }] },
+    };
+    const before = await state('v4.18', chain('1.0.0'));
+    const change = await changeOf({ ...before, published }, await state('v4.18', after));
+    const simulate = changeSimulation([change]);
+    expect(simulate({ ...PLAIN, version: '0.1.0' })).toMatchObject({ end: '1.0.0' });
+    expect(simulate({ ...PLAIN, version: '0.2.0' }).outcome).toBe('stuck');
   });
 
   test('a version that was never released is not known, although the catalog has it', async () => {
