@@ -64,7 +64,9 @@ export async function readBase(
   const platforms: BasePlatform[] = [];
   if (listed === undefined) platforms.push(await platformOf(json, undefined, content));
   for (const image of images) platforms.push(await platformOf(await content(image), image.platform, content));
-  if (platforms.length === 0) {
+  // Without them, no node would find its image in the list that is made.
+  const isDeclared = platforms.every(({ platform }) => platform.os !== '' && platform.architecture !== '');
+  if (platforms.length === 0 || !isDeclared) {
     throw new PipelineError('bad-answer', `the base image ${manifest.digest} does not declare a platform`);
   }
   // OCI's manifests hold all that Docker's hold, not the other way round: one OCI part makes the image OCI.

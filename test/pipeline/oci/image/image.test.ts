@@ -140,6 +140,23 @@ describe('a base that cannot be used', () => {
     });
   });
 
+  test.each([{}, { os: 'linux' }, { architecture: 'amd64' }])(
+    'is one image whose configuration has no platform: %o',
+    async (config) => {
+      const bytes = Buffer.from(JSON.stringify(config));
+      const text = JSON.stringify({
+        config: { mediaType: 'x', digest: digestOf(bytes), size: bytes.length },
+        layers: [],
+      });
+      const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+      const manifest = { mediaType, digest: digestOf(Buffer.from(text)), bytes: Buffer.from(text) };
+      await expect(readBase(manifest, async () => bytes)).rejects.toMatchObject({
+        code: 'bad-answer',
+        message: expect.stringContaining('does not declare a platform'),
+      });
+    },
+  );
+
   test.each([
     ['no JSON', 'hello'],
     ['a list of nothing', '{"manifests":[]}'],
