@@ -80,9 +80,10 @@ export async function readContents(
     const identity = await identityOf(file);
     // Report unreadable files in each build.
     const found = file.unreadable === undefined ? facts.get(identity) : undefined;
+    const errors = findings.length;
     const { packages } = found ?? (await packagesIn(file, findings));
-    // Those of a file with errors come here, too, and go no further: a build with errors writes no memory.
-    if (!found) facts.set(identity, { packages });
+    // Not those of a file with errors: another file of the same content has the same errors.
+    if (!found && findings.length === errors) facts.set(identity, { packages });
     if (packages.length === 0) filesWithoutBlobs.push({ file, identity });
     for (const name of packages) {
       appendToGroup(byPackage, name, { file, identity });

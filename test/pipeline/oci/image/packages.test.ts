@@ -40,3 +40,19 @@ test('files of which nothing is remembered are brought some at a time, before th
   await readContents(source, memory.files, false);
   expect(brought).toEqual([]);
 });
+
+test('each of several files with the same errors is reported', async () => {
+  const broken = ['a', 'b'].map(
+    (folder): SourceFile => ({
+      path: `${folder}/catalog.yaml`,
+      identity: 'the same',
+      read: () => new TextEncoder().encode('schema: [\n'),
+    }),
+  );
+  const { findings } = await readContents(
+    { files: async () => broken },
+    openBuildCache(undefined).files,
+    false,
+  );
+  expect(findings.map(({ location }) => location.file)).toEqual(['a/catalog.yaml', 'b/catalog.yaml']);
+});
