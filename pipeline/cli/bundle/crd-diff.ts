@@ -76,10 +76,19 @@ function changesOf([before, after]: [Crd, Crd], release: 'v1' | LegacyRelease): 
 /**
  * The CRDs in a file or directory.
  *
- * @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it, `too-large`
+ * @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it, or a manifest cannot be
+ *   read, which may be one; `too-large`
  */
 async function crdsAt(path: string, shown: string): Promise<Crd[]> {
-  const crds = (await filesAt(path)).flatMap(({ documents }) =>
+  const files = await filesAt(path);
+  const manifests = files.filter((file) => files.length === 1 || /\.(?:ya?ml|json)$/.test(file.path));
+  for (const document of manifests.flatMap(({ documents }) => documents)) {
+    if (document.kind === 'value') continue;
+    const { file, line } = document.location;
+    const where = files.length === 1 ? shown : `${shown}/${file}`;
+    throw new PipelineError('usage', `${where}:${line}: ${document.message}`);
+  }
+  const crds = files.flatMap(({ documents }) =>
     documents.flatMap((document) => (document.kind === 'value' ? (readCrd(document.value) ?? []) : [])),
   );
   if (crds.length > 0) return crds;

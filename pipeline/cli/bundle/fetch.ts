@@ -3,6 +3,7 @@ import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { fetchBundles } from '../../catalogs/bundle/fetch.ts';
 import { amountText, linesText } from '../../text.ts';
+import { noPackage } from '../catalog/no-package.ts';
 import { type Command, usageError } from '../command.ts';
 import { printUnread, readOperands } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -29,6 +30,12 @@ export const command: Command = {
     const to = resolve(terminal.directory, invocation.needed('to'));
     const wanted = invocation.list('package');
     const catalogs = await readOperands(invocation.operands, invocation, terminal);
+    const missing = wanted.find((name) => !catalogs.some(({ catalog }) => catalog.packages.has(name)));
+    if (missing !== undefined)
+      throw noPackage(
+        missing,
+        catalogs.map(({ catalog }) => catalog),
+      );
     const isPartial = printUnread(catalogs, terminal);
     const bundles = catalogs
       .flatMap(({ catalog }) => catalog.blobs.bundles)

@@ -28,11 +28,19 @@ export function withNamedBundle<T>(
   return withBundle(name, renderingOf(invocation, terminal), use);
 }
 
+/** What registries say of the images of a bundle. */
+export interface AskedPlatforms {
+  /** By image, as the bundle writes it. */
+  readonly platforms: ReadonlyMap<string, readonly string[]>;
+  /** Images that are not among them, each with the reason, in a sentence. */
+  readonly unknown: readonly string[];
+}
+
 /** The platforms of a bundle's images, which their registries are asked for. */
 export async function platformsIn(
   source: CatalogSource,
   { invocation, terminal }: CommandContext,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+): Promise<AskedPlatforms> {
   const client = registryClientFor(invocation, terminal);
   try {
     return await platformsOf(source, client);
@@ -43,15 +51,8 @@ export async function platformsIn(
 
 // Asking registries for which platforms the images of a bundle are.
 
-/**
- * Asks registries for which platforms a bundle's images are.
- *
- * @returns platforms by image, as the bundle writes it; an image that no registry knows is missing
- */
-async function platformsOf(
-  source: CatalogSource,
-  registry: Registry,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+/** Asks registries for which platforms a bundle's images are. */
+async function platformsOf(source: CatalogSource, registry: Registry): Promise<AskedPlatforms> {
   const { csv } = await inspectedBundle(source);
   const references = new Map<string, Reference>();
   for (const { image } of csv ? imagesOf(csv) : []) {
@@ -62,11 +63,13 @@ async function platformsOf(
   const platforms = new Set([...references.values()].map(lookupKey));
   const lookups = await lookUp(references.values(), { registry, platforms });
   const known = new Map<string, readonly string[]>();
+  const unknown: string[] = [];
   for (const [image, reference] of references) {
     const lookup = lookups.get(lookupKey(reference));
     if (lookup?.kind === 'found' && lookup.platforms) known.set(image, lookup.platforms);
+    else unknown.push(`${image}: ${lookup?.kind === 'unknown' ? lookup.why : 'the image does not exist'}`);
   }
-  return known;
+  return { platforms: known, unknown };
 }
 
 /** Undefined for what is not a reference: that has a finding of its own. */

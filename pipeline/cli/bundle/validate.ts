@@ -15,10 +15,11 @@ import { type OpenBundle, openBundleDirectory } from '../../catalogs/bundle/open
 import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { amountText, countText, findingText, plainText } from '../../text.ts';
+import { amountText, countText, findingText, linesText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { formedOption, KUBERNETES_VERSION } from '../formed-option.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import type { AskedPlatforms } from './named-bundle.ts';
 
 /** Checks the bundle in a directory by the suite that `bundle validate` takes by default. */
 export async function validateBundle(path: string, format: string, terminal: Terminal): Promise<ExitCode> {
@@ -86,12 +87,15 @@ export const command: Command = {
     };
     const format = invocation.text('format') ?? 'text';
     const needsPlatforms = checkOptions.suites.includes('multiarch') || selected.includes('platform/*');
-    const check = async (bundle: OpenBundle): Promise<BundleResult> => {
-      const platforms = needsPlatforms ? await askedPlatforms(bundle, { invocation, terminal }) : undefined;
-      const options = { ...checkOptions.options, ...(platforms ? { platforms } : {}) };
-      return checkBundle(bundle, { ...checkOptions, options });
+    const check = async (bundle: OpenBundle): Promise<NamedResult> => {
+      const asked = needsPlatforms ? await askedPlatforms(bundle, { invocation, terminal }) : undefined;
+      for (const why of asked?.unknown ?? [])
+        terminal.err(linesText([`not checked: the platforms of ${why}`]));
+      const options = { ...checkOptions.options, ...(asked ? { platforms: asked.platforms } : {}) };
+      const result = await checkBundle(bundle, { ...checkOptions, options });
+      return { ...result, isIncomplete: (asked?.unknown.length ?? 0) > 0 };
     };
-    const checkNamed = async (name: string): Promise<BundleResult> => {
+    const checkNamed = async (name: string): Promise<NamedResult> => {
       const path = resolve(terminal.directory, name);
       if (isDirectory(path)) return check(openBundleDirectory(path));
       const { withNamedBundle } = await import('./named-bundle.ts');
@@ -103,18 +107,24 @@ export const command: Command = {
   },
 };
 
+/** What was found of a bundle, and whether some of it could not be checked. */
+interface NamedResult extends BundleResult {
+  readonly isIncomplete?: boolean | undefined;
+}
+
 /** Checks bundles one after the other. One that cannot be read is reported, and the others are checked. */
 async function checkMany(
   names: readonly string[],
-  checkNamed: (name: string) => Promise<BundleResult>,
+  checkNamed: (name: string) => Promise<NamedResult>,
   { format, terminal }: { readonly format: string; readonly terminal: Terminal },
 ): Promise<ExitCode> {
   const bundles: { bundle: string; verdict: 'pass' | 'fail' | 'inconclusive' }[] = [];
   const all: Finding[] = [];
   for (const bundle of names) {
     try {
-      const findings = (await checkNamed(bundle)).findings.map((finding) => inBundle(bundle, finding));
-      const verdict = verdictOf(findings);
+      const result = await checkNamed(bundle);
+      const findings = result.findings.map((finding) => inBundle(bundle, finding));
+      const verdict = verdictOf(result);
       bundles.push({ bundle, verdict });
       if (format !== 'text') all.push(...findings);
       else for (const finding of findings) await terminal.out(findingText(finding));
@@ -141,8 +151,12 @@ function inBundle(bundle: string, finding: Finding): Finding {
   return { ...finding, location: { ...finding.location, file } };
 }
 
-/** Warnings do not fail a bundle. */
-function verdictOf(findings: readonly Finding[]): 'pass' | 'fail' {
+/** Warnings do not fail a bundle. What could not be checked may fail it, so that comes first. */
+function verdictOf({
+  findings,
+  isIncomplete,
+}: Pick<NamedResult, 'findings' | 'isIncomplete'>): 'pass' | 'fail' | 'inconclusive' {
+  if (isIncomplete) return 'inconclusive';
   return findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass';
 }
 
@@ -150,7 +164,7 @@ function verdictOf(findings: readonly Finding[]): 'pass' | 'fail' {
 async function askedPlatforms(
   { source }: OpenBundle,
   at: { readonly invocation: Invocation; readonly terminal: Terminal },
-): Promise<InspectOptions['platforms']> {
+): Promise<AskedPlatforms> {
   const { platformsIn } = await import('./named-bundle.ts');
   return platformsIn(source, at);
 }
@@ -163,11 +177,11 @@ async function sarifOf(findings: readonly Finding[]): Promise<string> {
 
 /** Prints what was found of a bundle. */
 async function printResult(
-  { findings, others }: BundleResult,
+  { findings, others, isIncomplete }: NamedResult,
   format: string,
   { out, err }: Terminal,
 ): Promise<ExitCode> {
-  const verdict = verdictOf(findings);
+  const verdict = verdictOf({ findings, isIncomplete });
   if (format === 'sarif') await out(await sarifOf(findings));
   else if (format === 'json') await out(`${JSON.stringify({ verdict, findings }, null, 2)}\n`);
   else {
@@ -179,7 +193,7 @@ async function printResult(
     err(`${verdict.toUpperCase()}: ${countText(findings)}`);
     err(more.length > 0 ? `; not counted: ${more.join(', ')}\n` : '\n');
   }
-  return verdict === 'fail' ? 1 : 0;
+  return { pass: 0, fail: 1, inconclusive: 2 }[verdict] as ExitCode;
 }
 
 /** The suites that `--suite` names; the default one without it. @throws PipelineError `usage` */

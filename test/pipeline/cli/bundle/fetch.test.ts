@@ -29,6 +29,11 @@ test('images are fetched once, into directories that audit reads', async () => {
   };
   writeFileSync(join(root, 'catalog/catalog.yaml'), catalogOf(images));
   const fetch = () => portolan(root, 'bundle', 'fetch', 'catalog', '--to', 'bundles', ...words);
+  const mistyped = ['--package', 'etcd', '--package', 'etdc'];
+  expect(await portolan(root, 'bundle', 'fetch', 'catalog', '--to', 'bundles', ...mistyped)).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('no catalog has the package "etdc"'),
+  });
   const first = await fetch();
   expect(first.exit).toBe(2);
   expect(first.err).toMatch(/etcd\.v1\.1\.0: image .* not found/);

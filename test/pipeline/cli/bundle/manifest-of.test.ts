@@ -39,6 +39,20 @@ describe('80: a manifest of more than 8 MiB is not read, and is not left out', (
     });
   });
 
+  test('a manifest that cannot be read is not left out either: it may be a CRD', async () => {
+    const broken = `${CRD}  x: [\n`;
+    const directory = folder({
+      'old/crd.yaml': CRD,
+      'new/crd.yaml': CRD,
+      'new/b.yaml': broken,
+      'new/a.md': '- [',
+    });
+    const { exit, err } = await portolan(directory, 'crd-diff', 'old', 'new');
+    expect([exit, err]).toEqual([2, expect.stringMatching(/^portolan: new\/b\.yaml:\d+: /)]);
+    const named = await portolan(directory, 'crd-diff', 'old/crd.yaml', 'new/b.yaml');
+    expect([named.exit, named.err]).toEqual([2, expect.stringMatching(/^portolan: new\/b\.yaml:\d+: /)]);
+  });
+
   test.each([
     ['a picture beside', ['crd-diff', 'old', 'picture']],
     ['a small one', ['bundle', 'generate', 'plain', '-p', 'a', '-c', 'stable']],

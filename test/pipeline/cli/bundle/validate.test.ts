@@ -48,6 +48,17 @@ describe('portolan bundle validate', () => {
     expect(err).toContain('GET to localhost:1');
   });
 
+  test('images whose registry does not answer, or that are not there, leave the platforms open', async () => {
+    withoutWaiting();
+    const directory = changed(/quay\.io\/example\/etcd:v1\.0\.0/g, '127.0.0.1:9/example/etcd:v1.0.0');
+    const words = ['--suite', 'multiarch', '--insecure', '127.0.0.1:9', '--format', 'json'];
+    const alone = await portolan(directory, 'bundle', 'validate', '.', ...words);
+    expect([alone.exit, JSON.parse(alone.out).verdict]).toEqual([2, 'inconclusive']);
+    expect(alone.err).toContain('not checked: the platforms of 127.0.0.1:9/example/etcd:v1.0.0: ');
+    const twice = await portolan(directory, 'bundle', 'validate', '.', '.', ...words);
+    expect([twice.exit, JSON.parse(twice.out).bundles[0].verdict]).toEqual([2, 'inconclusive']);
+  });
+
   test('a suite adds its rules, each finding at its line; validate judges the same', async () => {
     const directory = changed(/^ {2}installModes:[\s\S]*?(?=^ {2}\w)/m, '');
     const { exit, out } = await portolan(directory, 'bundle', 'validate', '.', '--format', 'json');
