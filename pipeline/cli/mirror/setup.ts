@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { shellWord } from '../../../catalog/names.ts';
 import { readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 import {
   cronJobText,
   type MirrorSchedule,
@@ -44,21 +45,48 @@ export const command: Command = {
     const schedule = scheduleOf(invocation, directory, config);
     const folder = text('out') ?? 'mirror-setup';
     const image = text('image');
+    const content = readText(config);
+    const names = await namedFiles(content, operands[0] ?? '');
+    if (image !== undefined && names.length > 0)
+      throw usageError(
+        command,
+        `a CronJob does not have the files that ${operands[0]} names: ${names.join(', ')}`,
+      );
     const files =
       image === undefined
         ? new Map([
             [`${NAME}.service`, serviceText(schedule)],
             [`${NAME}.timer`, timerText(schedule)],
           ])
-        : new Map([['cronjob.yaml', cronJobText(schedule, { image, content: readText(config) })]]);
-    // The CronJob contains the configuration; the service reads it at each run, so it must be there.
-    if (image === undefined) readText(config);
+        : new Map([['cronjob.yaml', cronJobText(schedule, { image, content })]]);
     const { written } = writeFiles(resolve(directory, folder), files);
     err(`${plainText(folder)}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
     await out(linesText(image === undefined ? systemdLines(folder) : clusterLines(folder, schedule)));
     return 0;
   },
 };
+
+/**
+ * The files on this machine that a configuration names: charts, their values, image layouts, templates.
+ *
+ * @throws PipelineError `usage` for a configuration that a sync could not follow
+ */
+async function namedFiles(content: string, file: string): Promise<string[]> {
+  const { readImageSet } = await import('../../../catalog/mirror/image-set.ts');
+  const { imageSet, findings } = readImageSet(content, file);
+  const [first] = findings.filter(({ severity }) => severity === 'error');
+  if (!imageSet)
+    throw new PipelineError('usage', `mirror sync cannot follow ${file}: ${first?.message ?? 'it is empty'}`);
+  const { catalogs, charts = [] } = imageSet;
+  const named = [
+    ...catalogs.flatMap(({ catalog, targetCatalogSourceTemplate }) => [
+      catalog.startsWith('oci:') ? catalog : undefined,
+      targetCatalogSourceTemplate,
+    ]),
+    ...charts.flatMap(({ path, valuesFiles = [] }) => [path, ...valuesFiles]),
+  ];
+  return named.filter((one) => one !== undefined);
+}
 
 /** Of the units, or of the CronJob and its Secret. */
 const NAME = 'portolan-mirror';

@@ -93,6 +93,31 @@ test('a CronJob with its configuration and a volume; secrets stay outside of the
   });
 });
 
+test('files that a configuration names are not in a CronJob; a service has them', async () => {
+  const { directory, setup } = scene();
+  const config = `kind: ImageSetConfiguration
+apiVersion: mirror.openshift.io/v2alpha1
+mirror:
+  operators: [{catalog: "oci:///srv/index", targetCatalogSourceTemplate: cs.yaml}]
+  helm: {local: [{name: a, path: ./a, valuesFiles: [v.yaml]}]}
+`;
+  writeFileSync(join(directory, 'isc.yaml'), config);
+  expect(await setup()).toMatchObject({ exit: 0 });
+  expect(await setup('--image', 'registry.example.com/portolan:0.1.0')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('the files that isc.yaml names: oci:///srv/index, cs.yaml, ./a, v.yaml'),
+  });
+});
+
+test('a configuration that a sync could not follow is refused', async () => {
+  const { directory, setup } = scene();
+  writeFileSync(join(directory, 'isc.yaml'), CONFIG.replace('additionalImages', 'additionalImage'));
+  expect(await setup()).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('mirror sync cannot follow isc.yaml: '),
+  });
+});
+
 test.each([
   [['--at', '24:00'], '--at must be a time such as 02:17'],
   [['--at', '2:17'], '--at must be a time such as 02:17'],
