@@ -258,7 +258,7 @@ function isReading(command: string): boolean {
 /** What an instruction copies. */
 function copiedBy({ from, sources, to }: Copy, stage: Stage, context: Context): readonly Place[] {
   if (to === undefined) return [ANYTHING];
-  const unknown = [{ source: undefined, path: withoutSlash(to) }];
+  const unknown: readonly Place[] = [{ source: undefined, path: withoutSlash(to) }];
   if (sources === undefined) return unknown;
   if (from === undefined) return sources.flatMap((source) => copiesOf(source, to, context) ?? unknown);
   const before = context.stages.slice(0, context.stages.indexOf(stage));

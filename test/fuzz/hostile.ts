@@ -169,7 +169,11 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     bytes: () => nested(50_000),
   },
   bundles: {
-    reads: ['catalog/bundle/manifest.ts', 'catalog/bundle/image-template.ts'],
+    reads: [
+      'catalog/bundle/manifest.ts',
+      'catalog/bundle/image-template.ts',
+      'pipeline/catalogs/bundle/folders.ts',
+    ],
     what: 'nesting',
     bytes: () => nested(50_000),
   },

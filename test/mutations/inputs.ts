@@ -1075,8 +1075,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 79,
     without: 'one look at the version in a name',
     file: 'catalog/olm/suggest/places.ts',
-    text: "const [before = '', start = ''] = /[.-]v?([0-9]+\\.[0-9]+\\.[0-9])/",
-    instead: "const [before = '', start = ''] = /[.-]v?([0-9]+\\.[0-9]+\\.[0-9].*)$/",
+    text: 'const end = nameEnd(name);\n  for',
+    instead: 'const end = name;\n  for',
     test: 'test/pipeline/long-texts.test.ts',
   },
   {

@@ -209,8 +209,8 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 121,
     without: 'a look at each command that a build runs',
     file: 'catalog/fbc/fragment.ts',
-    text: 'text.split(/&&|\\|\\||[;|\\n]/)',
-    instead: '[text]',
+    text: '.split(/&&|\\|\\||[;|\\n]/)',
+    instead: ".split('\\0')",
     test: 'test/pipeline/check/content/fragments.test.ts',
   },
   {

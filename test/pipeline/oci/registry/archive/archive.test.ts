@@ -180,7 +180,9 @@ describe('docker-archive', () => {
     for (const name of names) {
       const found = await readFrom(`docker-archive:${file}:${name}`);
       const [config] = found.blobs;
-      expect(JSON.parse((await bytesOf(config?.open(0) ?? [])).toString())).toEqual({ author: name });
+      expect(JSON.parse((await bytesOf(config?.open(0) as AsyncIterable<Uint8Array>)).toString())).toEqual({
+        author: name,
+      });
       await found.close();
     }
     await expect(readFrom(`docker-archive:${file}:org/app:v2`)).rejects.toMatchObject({
