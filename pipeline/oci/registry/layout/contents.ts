@@ -211,6 +211,15 @@ async function contentsOf(
   return { tags, manifests: found, blobs };
 }
 
+/** Digests of the manifests that names of other programs lead to. */
+export async function heldByOthers(
+  entries: readonly Entry[],
+  manifests: ManifestReader,
+): Promise<ReadonlySet<string>> {
+  const others = entries.filter(({ repository }) => repository === undefined);
+  return new Set((await contentsOf(others, '', manifests)).manifests.keys());
+}
+
 /** Digests of the manifests that the lists of a repository name, at any depth. */
 export async function heldInLists(
   entries: readonly Entry[],

@@ -14,7 +14,14 @@ import { contentOf, parseManifest } from '../image.ts';
 import { isRepository, isTag } from '../name.ts';
 import { streamOf } from '../stream.ts';
 import { type Blobs, openBlobs, TEMPORARY } from './blobs.ts';
-import { createView, heldInLists, type LayoutView, type ManifestReader, manifestReader } from './contents.ts';
+import {
+  createView,
+  heldByOthers,
+  heldInLists,
+  type LayoutView,
+  type ManifestReader,
+  manifestReader,
+} from './contents.ts';
 import { EMPTY_INDEX, type Entry, formatIndex, type IndexChange, withoutManifest } from './entries.ts';
 import { fileError, isAbsent, makeDirectory, replaceFile, TEMPORARY_FILE } from './files.ts';
 import { INDEX, JOURNAL, openIndex } from './index-store.ts';
@@ -95,6 +102,9 @@ export async function openLayout(
     removeManifest: (repository, digest) =>
       store.inTurn(async (change) => {
         if (!(await view.contents(repository)).manifests.has(digest)) return false;
+        // Those are read as of the layout's own repository, and stay as they are.
+        if (repository === '' && (await heldByOthers((await store.read()).entries, manifests)).has(digest))
+          throw new PipelineError('conflict', `another program has named ${digest} in ${directory}`);
         await change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
         // The file stays for the other repository. Here the manifest is gone, unless a list still leads to it.
         if (await isHeldElsewhere(view, repository, digest)) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { withDigest } from '../../../../../catalog/reference.ts';
 import { openArchive } from '../../../../../pipeline/oci/registry/archive/file.ts';
 import { createRegistryClient } from '../../../../../pipeline/oci/registry/client.ts';
 import { parseLocation } from '../../../../../pipeline/oci/registry/image-location.ts';
@@ -67,6 +68,15 @@ test.each(['localhost:5000/app:v1', 'my image'])(
     const found = await readFrom(`oci:${path}`);
     expect([found.root, found.manifests]).toEqual([image.root, image.manifests]);
     await found.close();
+    // It stays whole: its name is not ours to take away.
+    const { registry, reference } = await openDestination(parseLocation(`oci:${path}`), client);
+    for (const { digest } of [image.root, ...image.manifests])
+      await expect(registry.deleteManifest(withDigest(reference, digest))).rejects.toMatchObject({
+        code: 'conflict',
+      });
+    const again = await readFrom(`oci:${path}`);
+    expect([again.root, again.manifests]).toEqual([image.root, image.manifests]);
+    await again.close();
   },
 );
 
