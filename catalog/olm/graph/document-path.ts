@@ -2,6 +2,7 @@
 
 import type { Olm } from '../foresight/world.ts';
 import type { PackageGraph } from './graph-document.ts';
+import type { HopStop } from './hop-graph.ts';
 
 export interface DocumentPath {
   /** Names of the bundles, the next one first. */
@@ -11,12 +12,16 @@ export interface DocumentPath {
   readonly why: string;
 }
 
-/** The upgrade path of a bundle in a channel; under OLM v1 an empty channel means that none is selected. */
+/**
+ * The upgrade path of a bundle in a channel; undefined where the document is not about the OLM. Under OLM v1 an empty channel
+ * means that none is selected.
+ */
 export function documentPath(
   graph: PackageGraph,
   olm: Olm,
   from: { channel: string; bundle: string },
-): DocumentPath {
+): DocumentPath | undefined {
+  if (!isAbout(graph, olm)) return undefined;
   const stop = stopReader(graph, olm, from.channel);
   const steps: string[] = [];
   const seen = new Set([from.bundle]);
@@ -28,6 +33,14 @@ export function documentPath(
     seen.add(next);
     at = next;
   }
+}
+
+/** Whether a document tells of an OLM: then each stop has an upgrade under it, or why there is none. */
+function isAbout({ lanes }: PackageGraph, olm: Olm): boolean {
+  const stops = lanes.flatMap((lane) => lane.stops);
+  const tells = ({ hops, why }: HopStop): boolean =>
+    why[olm] !== undefined || hops.some((hop) => hop.olm.includes(olm));
+  return stops.length === 0 || stops.some(tells);
 }
 
 interface ReadStop {

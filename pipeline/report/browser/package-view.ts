@@ -100,29 +100,30 @@ function pathBox(graph: PackageGraph): {
   };
 }
 
-/** The upgrade paths of a version under both OLMs. */
+/** The upgrade paths of a version under the OLMs that the page is about. */
 function paths(graph: PackageGraph, channel: string, bundle: string): HTMLElement[] {
   const notes = new Map(graph.bundles.map((note) => [note.name, note]));
   const own = notes.get(bundle)?.deprecated;
   return [
     ...(own === undefined ? [] : [el('p', { class: 'warn' }, [`This version is deprecated: ${own}`])]),
-    pathView('v0', `OLM v0, subscribed to ${channel}`, {
+    ...pathView('v0', `OLM v0, subscribed to ${channel}`, {
       path: documentPath(graph, 'v0', { channel, bundle }),
       notes,
     }),
-    pathView('v1', 'OLM v1, no channel specified', {
+    ...pathView('v1', 'OLM v1, no channel specified', {
       path: documentPath(graph, 'v1', { channel: '', bundle }),
       notes,
     }),
   ];
 }
 
-/** One upgrade path: its versions in order, and whether it ends at a head or why it stops. */
+/** One upgrade path, if there is one: its versions in order, and whether it ends at a head or why it stops. */
 function pathView(
   id: string,
   title: string,
-  { path, notes }: { path: DocumentPath; notes: ReadonlyMap<string, BundleNote> },
-): HTMLElement {
+  { path, notes }: { path: DocumentPath | undefined; notes: ReadonlyMap<string, BundleNote> },
+): HTMLElement[] {
+  if (!path) return [];
   const { steps, arrives, why } = path;
   const items = steps.map((name) => {
     const note = notes.get(name);
@@ -136,9 +137,11 @@ function pathView(
   const end = arrives
     ? `${steps.length > 0 ? 'Reaches' : 'Up to date: this is'} ${head}.`
     : `STUCK: ${why === 'circle' ? 'the upgrade path goes in a circle' : why}`;
-  return el('section', { id: `path-${id}`, 'data-arrives': String(arrives), 'data-why': why }, [
-    el('h3', {}, [title]),
-    ...(steps.length > 0 ? [el('ol', { class: 'steps' }, items)] : []),
-    el('p', { class: arrives ? 'good' : 'warn' }, [end]),
-  ]);
+  return [
+    el('section', { id: `path-${id}`, 'data-arrives': String(arrives), 'data-why': why }, [
+      el('h3', {}, [title]),
+      ...(steps.length > 0 ? [el('ol', { class: 'steps' }, items)] : []),
+      el('p', { class: arrives ? 'good' : 'warn' }, [end]),
+    ]),
+  ];
 }
