@@ -97,6 +97,7 @@ async function wantedReleases(
   const findings: Finding[] = [];
   const groups: ImageGroup[] = [];
   for (const architecture of architectures) {
+    const unknown = groups.length;
     const graphs = graphsFor(architecture, channels, ports);
     const select = async (
       { location }: ReleaseChannel,
@@ -120,10 +121,10 @@ async function wantedReleases(
       const name = `channel ${channel.name} (${architecture})`;
       await select(channel, name, () => releasesOf(channel, graphs(channel)));
     }
-    // oc-mirror also takes the releases between the channels of OCP. They are not known if one of the channels is not.
+    // oc-mirror also takes the releases between the channels of OCP. They are not known if one of this architecture's is not.
     const ocp = channels.filter(({ type }) => type === 'ocp');
     const [first] = ocp;
-    if (first && channels.length > 1 && groups.length === 0)
+    if (first && channels.length > 1 && groups.length === unknown)
       await select(first, `channels (${architecture})`, () => releasesAcross(ocp, graphs(first)));
   }
   return { wanted: [...wanted.values()], findings, groups };

@@ -224,6 +224,21 @@ test('boot images of OpenShift Virtualization belong to a release where that is 
   expect(file('mapping.txt')).toContain('kube-virt-container-x86_64');
 });
 
+test('releases between channels are mirrored where the graph of another architecture is missing', async () => {
+  const { directory, graph, run, mirrored } = await scene();
+  const { nodes } = JSON.parse(graph);
+  writeBelow(directory, {
+    'graphs/amd64-stable-4.19.json': JSON.stringify({ nodes: nodes.slice(0, 1), edges: [] }),
+  });
+  const channels = 'channels: [{name: stable-4.19}, {name: stable-4.20}]';
+  const words = ['--update-graph', 'graphs'];
+  expect(await run(channels, ...words)).toMatchObject({ exit: 0, err: '' });
+  const alone = mirrored();
+  expect(alone).toEqual(['4.19.0', '4.20.0', '4.20.1']);
+  expect(await run(`${channels}\n    architectures: [s390x, amd64]`, ...words)).toMatchObject({ exit: 1 });
+  expect(mirrored()).toEqual(alone);
+});
+
 test('the image of the update graph is built without an engine, the same each time, and an UpdateService names it', async () => {
   const { directory, source, mirror, client, run, file } = await scene();
   const base = await nodeBase(source.host);
