@@ -1,5 +1,6 @@
 /** Writes into registries. Where all that were tried fail, further ones only cost time: they are not tried. */
 import { PipelineError } from '../error.ts';
+import { quirksOf } from '../oci/registry/quirks.ts';
 
 /** An image is there with its manifests: a registry may take all blobs and refuse these. */
 type WriteKind = 'blob' | 'manifest';
@@ -78,10 +79,24 @@ export function countWrites(): Writes {
 /** Counts a failed write, if it is one of the registry's own. */
 function note(tally: Tally, error: unknown): void {
   // A write also reads from the source, whose errors say nothing about the registry that is written to.
-  if (!(error instanceof PipelineError) || !error.message.includes(tally.registry)) return;
+  const { registry } = tally;
+  // Messages name the host that was asked, which for Docker Hub is another one.
+  const hosts = [registry, quirksOf(registry).apiHost ?? registry];
+  if (!(error instanceof PipelineError) || !hosts.some((host) => names(error.message, host))) return;
   tally.first ??= error;
   tally.failures++;
   if (error.retryable) tally.retried++;
+}
+
+/** Whether a message names a registry: `registry.example.com` and `example.com:5000` are not `example.com`. */
+function names(message: string, registry: string): boolean {
+  const [before, ...behind] = message.split(registry);
+  let left = before ?? '';
+  return behind.some((right) => {
+    const isWhole = !/[\w.-]$/.test(left) && !/^(?:[\w-]|\.\w|:\d)/.test(right);
+    left = right;
+    return isWhole;
+  });
 }
 
 /** How messages about writes that were not tried begin. */
