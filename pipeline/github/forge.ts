@@ -2,7 +2,7 @@
 
 import { PipelineError } from '../error.ts';
 import type { GateForge, Involving, Reported, RepositoryName } from '../forge/forge.ts';
-import { type ForgePorts, type GateOutcome, type GateRequest, gatePullRequest } from '../forge/gate.ts';
+import type { ForgePorts } from '../forge/gate.ts';
 import { plainText } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { readRequiredChecks } from './checks.ts';
@@ -108,11 +108,6 @@ export async function involvePeople(
 export interface GatePorts extends Omit<ForgePorts, 'forge'> {
   readonly github: GitHub;
   readonly repository: RepositoryName;
-}
-
-/** Checks a pull request on GitHub. */
-export async function gateOnGitHub(ports: GatePorts, request: GateRequest): Promise<GateOutcome> {
-  return gatePullRequest({ ...ports, forge: gitHubForge(ports) }, request);
 }
 
 /** Reads `owner/name`. @throws PipelineError `usage` for anything but `owner/name` */

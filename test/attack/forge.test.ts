@@ -1,10 +1,11 @@
 /** Attacks and traps of GitHub itself, by the numbers of the design's list; the gate against a fake GitHub. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CheckReport, stateOf } from '../../pipeline/check/report.ts';
+import { type GateOutcome, type GateRequest, gatePullRequest } from '../../pipeline/forge/gate.ts';
 import { headsOf } from '../../pipeline/forge/head.ts';
 import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
-import { type GatePorts, gateOnGitHub, gitHubForge } from '../../pipeline/github/forge.ts';
+import { type GatePorts, gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { mergeChecked } from '../../pipeline/github/merge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -35,6 +36,10 @@ const etcd = (...versions: string[]): Files => ({
 const quay = (...versions: string[]): Files => ({
   'catalogs/v4.20/quay/catalog.yaml': catalogOf('quay', ['3.0.0', '3.1.0', ...versions]),
 });
+
+function gateOnGitHub(asked: GatePorts, request: GateRequest): Promise<GateOutcome> {
+  return gatePullRequest({ ...asked, forge: gitHubForge(asked) }, request);
+}
 
 async function judge(pull: FakePull, pushed?: { by: string; head?: string }): Promise<CheckReport> {
   const { number } = pull;
