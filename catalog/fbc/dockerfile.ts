@@ -72,17 +72,18 @@ interface OpenStage extends Stage, Scope {
 }
 
 /**
- * The instructions of a Dockerfile. A line that ends with a backslash continues in the next one that is not a comment. The
+ * The instructions of a Dockerfile. A line that ends with the escape character continues in the next one that is not a comment. The
  * lines of here-documents belong to their instruction.
  */
 function instructionsIn(text: string): Instruction[] {
   const found: Instruction[] = [];
   const lines = text.split('\n');
+  const continuation = escapeOf(lines);
   let open: { parts: string[]; line: number } | undefined;
   for (let i = 0; i < lines.length; i++) {
     const line = (lines[i] ?? '').trim();
     if (line === '' || line.startsWith('#')) continue;
-    const goesOn = line.endsWith('\\');
+    const goesOn = line.endsWith(continuation);
     open ??= { parts: [], line: i + 1 };
     open.parts.push(goesOn ? line.slice(0, -1) : line);
     if (goesOn) continue;
@@ -96,6 +97,20 @@ function instructionsIn(text: string): Instruction[] {
   }
   if (open) found.push(instructionOf(open.parts.join(' '), open.line));
   return found;
+}
+
+/**
+ * The character that continues a line: a backslash, or what a directive in the first lines names instead.
+ *
+ * @see https://docs.docker.com/reference/dockerfile/#escape
+ */
+function escapeOf(lines: readonly string[]): string {
+  for (const line of lines) {
+    const [, name, value] = /^\s*#\s*([a-z]+)\s*=\s*(.*?)\s*$/i.exec(line.slice(0, 1000)) ?? [];
+    if (name === undefined || value === undefined) break;
+    if (name.toLowerCase() === 'escape') return value;
+  }
+  return '\\';
 }
 
 /**

@@ -21,3 +21,14 @@ test('123: variables that hold each other several times do not grow', () => {
   const [small] = readDockerfile('FROM scratch\nARG a=x\nARG b=$a$a$a\nLABEL x=$b$b\n');
   expect(small?.labels.get('x')?.value).toBe('xxxxxx');
 });
+
+test.each([
+  ['# escape=`', '`', true],
+  ['# syntax=docker/dockerfile:1\r\n#Escape = `', '`', true],
+  ['# escape=`', '\\', false],
+  ['# a comment\n# escape=`', '`', false],
+  ['\n# escape=`', '`', false],
+])('151: the first lines say what continues a line: %j and %j', (top, end, goesOn) => {
+  const [stage] = readDockerfile(`${top}\nFROM scratch\nRUN true ${end}\nCOPY catalogs /configs\n`);
+  expect(stage?.copies.length).toBe(goesOn ? 0 : 1);
+});
