@@ -32,12 +32,14 @@ interface Mapping {
   readonly catalogs: readonly { readonly name: string; readonly place: Location }[];
 }
 
-/** Path of a package's `ci.yaml`, by the policy's files of owners; undefined if it names none of that format. */
-export function ciPath({ owners }: Policy, name: string): string | undefined {
+/** Path of a package's `ci.yaml`: the policy's files of owners may name another place than that of community repositories. */
+export function ciPath({ owners }: Policy, name: string): string {
   const source = owners.sources.find(
     ({ path, format }) => format === 'ci.yaml' && path.includes('{package}'),
   );
-  return source?.path.replaceAll('{package}', () => name);
+  // Templates have mappings also where other files, or only the policy, name the owners.
+  const { path } = source ?? { path: 'operators/{package}/ci.yaml' };
+  return path.replaceAll('{package}', () => name);
 }
 
 /** The entries of the package's `ci.yaml` about its templates; undefined if it has none. */
@@ -47,8 +49,8 @@ export async function mappingOf(
   name: string,
 ): Promise<Mapped | undefined> {
   const path = ciPath(policy, name);
-  const file = path === undefined ? undefined : await entryAt(objects, tree, path);
-  if (path === undefined || !file || whyUnreadable(file.mode) !== undefined) return undefined;
+  const file = await entryAt(objects, tree, path);
+  if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
   const { settings } = readStrictSettings(path, (await objects.read(file.id, FILE_BYTES)).bytes);
   const fbc = isObject(settings?.value) ? settings.value['fbc'] : undefined;
   const list = isObject(fbc) ? fbc['catalog_mapping'] : undefined;

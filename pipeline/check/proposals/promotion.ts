@@ -116,15 +116,15 @@ interface Ci {
 /** Largest `ci.yaml`, in bytes. */
 const CI_BYTES = 1024 * 1024;
 
-/** The ci.yaml of a package, if the policy names such files and the package has one. */
+/** The ci.yaml of a package, if it has one. */
 async function ciOf(
   objects: ObjectReader,
   { commit, policy }: PromotionRequest,
   name: string,
 ): Promise<Ci | undefined> {
   const path = ciPath(policy, name);
-  const entry = path === undefined ? undefined : await entryAt(objects, commit, path);
-  if (path === undefined || !entry || whyUnreadable(entry.mode) !== undefined) return undefined;
+  const entry = await entryAt(objects, commit, path);
+  if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
   const { bytes } = await objects.read(entry.id, CI_BYTES);
   return { path, text: bytes.toString('utf8'), settings: readStrictSettings(path, bytes).settings };
 }

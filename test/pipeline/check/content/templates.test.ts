@@ -179,6 +179,22 @@ test('116: a pull request cannot take away what a catalog is compared with, and 
   }
 });
 
+test.each(['sources: []', "sources: [{path: '{dir}/OWNERS', format: prow}]"])(
+  '150: ci.yaml maps templates also where it does not name owners: %s',
+  async (sources) => {
+    const [path = ''] = CATALOGS;
+    const tree = {
+      ...TREE,
+      '.github/portolan.yaml': `apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {${sources}}\n`,
+    };
+    const changed = { [path]: catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) };
+    for (const head of [{}, { [CI]: null }, { [CI]: 'fbc: {enabled: true}\n' }])
+      expect((await drift(tree, { ...changed, ...head })).findings).toEqual([
+        expect.stringContaining(`${TEMPLATE} and its rendered catalog differ`),
+      ]);
+  },
+);
+
 test('145: each changed template is read as often for many deleted ones as for one', async () => {
   const timesRead = async (count: number): Promise<number> => {
     const names = Array.from({ length: count }, (_, i) => `p${i}`);
