@@ -28,6 +28,9 @@ export function readFleet(files: readonly FleetFile[]): ReadFleet {
   return fleetOf(files.flatMap(recordsOf));
 }
 
+/** The keys of a fleet in our own JSON. */
+const OWN_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'rows']);
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** The records of one file. JSON begins with a bracket; anything else is a table. */
@@ -60,7 +63,19 @@ function uniqueJson(text: string, path: string): unknown {
 function jsonRecords(value: unknown, path: string): FleetRecord[] | undefined {
   if (!isObject(value)) return undefined;
   const at = `${path}: `;
-  if (value['kind'] === 'Fleet' && Array.isArray(value['rows'])) return ownRecords(value['rows'], path);
+  if (value['kind'] === 'Fleet' && Array.isArray(value['rows'])) {
+    // What else a program writes there may say that rows are missing: `metadata.continue`, `truncated`, `Rows`.
+    const other = Object.keys(value).find((key) => !OWN_KEYS.has(key));
+    if (other !== undefined)
+      throw new PipelineError(
+        'usage',
+        `${path} has the key ${JSON.stringify(other)}, so its rows may be incomplete`,
+        {
+          hint: `remove it: a fleet has only ${[...OWN_KEYS].join(', ')}`,
+        },
+      );
+    return ownRecords(value['rows'], path);
+  }
   const data = isObject(value['data']) ? value['data'] : value;
   if (Array.isArray(data['result'])) {
     const { status = 'success' } = value;
@@ -117,7 +132,8 @@ function ownRecords(rows: readonly unknown[], path: string): FleetRecord[] {
   const known = new Map<string, ReturnType<typeof recordsWith>>();
   return rows.map((row, i) => {
     const place = `${path}: rows[${i}]`;
-    if (!isObject(row)) return { place, cluster: '' };
+    // Such as a list of rows: nobody knows of how many clusters.
+    if (!isObject(row)) return { place, cluster: '', count: '' };
     const keys = Object.keys(row);
     const header = JSON.stringify(keys);
     const recordAt = known.get(header) ?? recordsWith(path, keys);

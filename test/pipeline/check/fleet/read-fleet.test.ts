@@ -146,7 +146,8 @@ describe('JSON of our own', () => {
         version: '0.9.4',
       },
     ]);
-    expect(read(text).bad[0]?.place).toBe('f1.json: rows[2]');
+    // Nobody knows of how many clusters it is.
+    expect(read(text).bad[0]).toMatchObject({ place: 'f1.json: rows[2]', uncounted: true });
   });
 
   test.each(['{"kind":"Pod"}', '{', '"text"', '[]'])('%s is not a fleet', (text) => {
@@ -426,4 +427,15 @@ test('148: our own JSON is refused for what a table is refused for', () => {
     { ...ROW, cuont: 500 },
   ];
   expect(() => read(JSON.stringify({ kind: 'Fleet', rows }))).toThrow('has no column count');
+});
+
+test.each([
+  { Rows: [{ ...ROW, count: 500 }] },
+  { metadata: { continue: 'abc' } },
+  { truncated: true },
+  { next: 'https://example.com/2' },
+])('152: our own JSON is refused for other keys, which may say that rows are missing: %j', (more) => {
+  const fleet = { apiVersion: 'portolan/v1alpha1', kind: 'Fleet', rows: [{ ...ROW, count: 1 }] };
+  expect(rowsOf(JSON.stringify(fleet))).toHaveLength(1);
+  expect(() => read(JSON.stringify({ ...fleet, ...more }))).toThrow('its rows may be incomplete');
 });
