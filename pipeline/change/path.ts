@@ -110,9 +110,11 @@ function gateMatcher({ requiredChecks }: Policy): (path: string) => boolean {
 
 /** Gives a function that says whether Portolan relies on a file that belongs to neither the gate nor a package. */
 function trustedMatcher({ owners, registries, graph, fleet }: Policy): (path: string) => boolean {
-  const names = new Set(
-    owners.sources.flatMap(({ path }) => (path.startsWith('{dir}/') ? path.slice('{dir}/'.length) : [])),
-  );
+  // Prow obeys `OWNERS` whatever the policy says of it.
+  const names = new Set([
+    'OWNERS',
+    ...owners.sources.flatMap(({ path }) => (path.startsWith('{dir}/') ? path.slice('{dir}/'.length) : [])),
+  ]);
   const named = [
     ...fleet.files,
     registries.lock,
@@ -220,7 +222,9 @@ async function mayRunPortolan(
 async function mentionsPortolan(objects: ObjectReader, id: string): Promise<boolean> {
   try {
     const { bytes } = await objects.read(id, WORKFLOW_BYTES);
-    return /portolan/i.test(unescaped(bytes.toString('utf8')));
+    // Windows runs scripts in UTF-16, which has a zero byte beside each letter.
+    const text = bytes.toString('utf8').replaceAll('\0', '');
+    return /portolan/i.test(unescaped(text));
   } catch (error) {
     if (error instanceof PipelineError && ['too-large', 'not-found'].includes(error.code)) return true;
     throw error;

@@ -808,6 +808,30 @@ describe('configuration of forges and CI systems, where other files than catalog
     },
   );
 
+  test.each(['npx portolan publish\r\n', '\uFEFFportolan check\n'])(
+    '153: a stranger adds a script in UTF-16 that runs Portolan: %j',
+    async (script) => {
+      const letters = [...script];
+      for (const text of [
+        letters.map((one) => `${one}\0`).join(''),
+        letters.map((one) => `\0${one}`).join(''),
+      ]) {
+        const { classes } = await judge({ base, author: 'mallory', head: { 'ci/x.ps1': text } });
+        expect(Object.keys(classes)).toEqual(['repository']);
+      }
+    },
+  );
+
+  test.each(['OWNERS', 'catalogs/OWNERS', 'catalogs/v4.20/OWNERS'])(
+    '154: a stranger adds %s, which Prow obeys, where the policy names no such file',
+    async (path) => {
+      const policy = base[POLICY_PATH].replace('blocked: []', 'sources: []');
+      const head = { [path]: 'approvers: [mallory]\n' };
+      const { classes } = await judge({ base: { [POLICY_PATH]: policy }, author: 'mallory', head });
+      expect(Object.keys(classes)).toEqual(['repository']);
+    },
+  );
+
   test.each(['NOTES.md', 'docs/guide.adoc', 'docs/pipelines.md', 'docs/a.b/c.txt'])(
     '57: a stranger changes %s',
     async (path) => {

@@ -36,8 +36,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 57,
     without: 'reading the escapes of a workflow',
     file: 'pipeline/change/path.ts',
-    text: "test(unescaped(bytes.toString('utf8')))",
-    instead: "test(bytes.toString('utf8'))",
+    text: 'test(unescaped(text))',
+    instead: 'test(text)',
     test: 'test/pipeline/change/classify.test.ts',
   },
   {
