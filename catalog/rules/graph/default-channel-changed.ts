@@ -24,7 +24,8 @@ export const rule: Rule = {
       const location = placeOfPackage(change.after, name, 'defaultChannel');
       if (!was?.blob || !is?.blob || was.defaultChannel === is.defaultChannel || !location) continue;
       const changed = `the default channel of package ${quoted(name)} changes from ${quoted(was.defaultChannel)} to ${quoted(is.defaultChannel)}`;
-      const details = { package: name, channel: is.defaultChannel };
+      // It has no channel: who leaves one is harmed as well as who comes to the other.
+      const details = { package: name };
       const lost = lostBy(change, name);
       if (lost.length > 0) {
         const versions = versionsOf(lost);

@@ -9,4 +9,6 @@ test.each([
   const findings = await judgeChange('test/rules/graph/default-channel-changed', `${name}.base.yaml`);
   const own = findings.filter(({ rule }) => rule === 'graph/default-channel-changed');
   expect(own.map((finding) => finding.severity)).toEqual([severity]);
+  // A policy that allows findings about one channel alone does not allow this one.
+  expect(own.map((finding) => finding.channel)).toEqual([undefined]);
 });
