@@ -11,9 +11,9 @@ import type { Terminal } from '../../terminal.ts';
 import { plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { noPackage } from '../no-package.ts';
 import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { noPackage } from './no-package.ts';
 
 const FORMATS = {
   mermaid: (worlds, name) => {

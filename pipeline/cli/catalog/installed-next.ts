@@ -25,7 +25,7 @@ import { isLoadedByV1, isServed } from '../../../catalog/rules/serve-refusals.ts
 import { formatVersion, tryParseVersion } from '../../../catalog/version/version.ts';
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { PipelineError } from '../../error.ts';
-import { noPackage } from './no-package.ts';
+import { noPackage } from '../no-package.ts';
 
 export interface Question {
   readonly package: string;

@@ -4,9 +4,9 @@ import { listBundles, listChannels, listPackages } from '../../../catalog/olm/li
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import type { Command, Invocation, Option } from '../command.ts';
+import { noPackage } from '../no-package.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { noPackage } from './no-package.ts';
 import { tableText } from './table.ts';
 
 const LIST_OPTIONS: Readonly<Record<string, Option>> = {

@@ -5,8 +5,8 @@ import { type Edit, textsOf } from '../../catalogs/edit/catalog.ts';
 import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type Command, usageError } from '../command.ts';
+import { noPackage } from '../no-package.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS, editWithEffect } from '../show-effect.ts';
-import { noPackage } from './no-package.ts';
 
 export const command: Command = {
   words: 'promote',

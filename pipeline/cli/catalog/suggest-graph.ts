@@ -20,9 +20,9 @@ import { PipelineError } from '../../error.ts';
 import { suggestionDiff, suggestionsSummary, suggestionText } from '../../report/suggestion-text.ts';
 import { dataBytes, type Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { noPackage } from '../no-package.ts';
 import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { noPackage } from './no-package.ts';
 
 export const command: Command = {
   words: 'suggest-graph',

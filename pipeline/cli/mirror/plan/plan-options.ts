@@ -3,11 +3,21 @@ import { resolve } from 'node:path';
 import { type DocumentOptions, EXTRACTED } from '../../../../catalog/mirror/documents/documents.ts';
 import type { Signer } from '../../../../catalog/mirror/documents/signing.ts';
 import type { PlanRequest } from '../../../../catalog/mirror/plan-request.ts';
+import { ARCHITECTURES } from '../../../../catalog/mirror/release/release-selection.ts';
 import type { Scope } from '../../../../catalog/mirror/scope.ts';
 import { STYLES } from '../../../../catalog/mirror/style.ts';
 import { readFileBytes } from '../../../directory.ts';
 import type { Terminal } from '../../../terminal.ts';
-import { type Command, type Invocation, numberOption, type Option, usageError } from '../../command.ts';
+import {
+  type Command,
+  type Invocation,
+  isGiven,
+  numberOption,
+  type Option,
+  usageError,
+} from '../../command.ts';
+import { REGISTRY_OPTIONS } from '../../registry-options.ts';
+import { GRAPH_OPTIONS, RELEASE_OPTIONS } from '../release-options.ts';
 
 export const DOCUMENT_OPTIONS: Readonly<Record<string, Option>> = {
   'max-icsp-size': { value: 'BYTES', description: 'maximum size of an ImageContentSourcePolicy' },
@@ -128,3 +138,82 @@ export function namingOptions(
     policyScope: invocation.word('icsp-scope', SCOPES),
   };
 }
+
+// Options that only some ways to plan know.
+
+/** Those of the upgrade of a cluster. */
+export const UPGRADE_OPTIONS: Readonly<Record<string, Option>> = {
+  from: {
+    value: 'FILE|CONTEXT',
+    description:
+      'plan the upgrade of this cluster to the OpenShift version of --to instead: the output of portolan inventory, or a context of the kubeconfig',
+  },
+  kubeconfig: {
+    value: 'FILE',
+    description: 'with --from CONTEXT: kubeconfig (default: KUBECONFIG, then ~/.kube/config)',
+  },
+  'release-channel': {
+    value: 'KIND',
+    description: 'with --from: channels of releases, such as stable, fast or eus (default: stable)',
+  },
+  architecture: {
+    value: 'ARCH',
+    description: `with --from: architecture of the cluster: ${Object.keys(ARCHITECTURES).join(', ')} (default: amd64)`,
+  },
+};
+
+/** A way to plan: the upgrade of a cluster, a configuration, the plan that is attached to an image, or a catalog. */
+type Way = 'upgrade' | 'image-set' | 'attached' | 'catalog';
+
+/** Options of one way that an image set or a catalog, as another one, does not know. */
+const NOT_OF_ALL: Readonly<Partial<Record<Way, readonly string[]>>> = {
+  upgrade: Object.keys(UPGRADE_OPTIONS),
+  'image-set': ['skip-unsupported', ...Object.keys(RELEASE_OPTIONS)],
+  catalog: ['as', 'digest', 'name', 'only', 'image-platform'],
+};
+
+/** All that the ways know which know little. */
+const ALL_OF_WAY: Readonly<Partial<Record<Way, readonly string[]>>> = {
+  upgrade: [
+    ...['from', 'to', 'as', 'out', 'format'],
+    ...Object.keys({ ...UPGRADE_OPTIONS, ...GRAPH_OPTIONS, ...REGISTRY_OPTIONS }),
+  ],
+  attached: ['out', ...Object.keys(REGISTRY_OPTIONS)],
+};
+
+/**
+ * Refuses options that the way to plan does not know: a selection that is left out would mirror everything.
+ *
+ * @throws PipelineError `usage`
+ */
+export function refuseUnused(command: Command, invocation: Invocation): void {
+  const { text } = invocation;
+  const given = Object.keys(command.options).filter((name) => isGiven(invocation, name));
+  const way: Way =
+    text('from') !== undefined
+      ? 'upgrade'
+      : text('image-set') !== undefined
+        ? 'image-set'
+        : text('to') === undefined
+          ? 'attached'
+          : 'catalog';
+  const unused = given.find((name) => !isKnownTo(way, name));
+  if (unused !== undefined) throw usageError(command, `--${unused} ${WAYS[way]}`);
+  if (text('base-image') !== undefined && text('build') === undefined)
+    throw usageError(command, '--base-image needs --build');
+}
+
+/** Whether an option changes what a way plans. */
+function isKnownTo(way: Way, option: string): boolean {
+  const all = ALL_OF_WAY[way];
+  if (all) return all.includes(option);
+  return !Object.entries(NOT_OF_ALL).some(([of, names]) => of !== way && names.includes(option));
+}
+
+/** Why an option has no effect on a way. */
+const WAYS: Readonly<Record<Way, string>> = {
+  upgrade: 'has no effect with --from',
+  'image-set': 'has no effect with --image-set',
+  attached: 'needs --to: without it, the plan that publish attached to the image is taken',
+  catalog: 'has no effect on the plan of a catalog: it needs --image-set or --from',
+};

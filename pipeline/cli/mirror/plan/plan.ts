@@ -5,7 +5,6 @@ import { deleteImagesText } from '../../../../catalog/mirror/diff.ts';
 import type { DocumentOptions } from '../../../../catalog/mirror/documents/documents.ts';
 import type { DeployedImages } from '../../../../catalog/mirror/images.ts';
 import { isPlatform, type Platforms, platformsOf } from '../../../../catalog/mirror/platforms.ts';
-import { ARCHITECTURES } from '../../../../catalog/mirror/release/release-selection.ts';
 import { installableLines, isInstallable, type ReportedCatalog } from '../../../../catalog/mirror/report.ts';
 import { parseChoice } from '../../../../catalog/mirror/select/select.ts';
 import { shellWord } from '../../../../catalog/names.ts';
@@ -23,35 +22,21 @@ import { readPublishReceipt } from '../../../publish/receipt.ts';
 import type { ExitCode, Terminal } from '../../../terminal.ts';
 import { amountText, findingText, linesText, plainText } from '../../../text.ts';
 import { writeFiles } from '../../../write.ts';
-import { type Command, type Invocation, type Option, usageError } from '../../command.ts';
+import { type Command, type Invocation, usageError } from '../../command.ts';
 import { openOperand } from '../../operands.ts';
 import type { BuiltSelection } from '../../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../../registry-options.ts';
 import { BUNDLES_OPTION, deployedImages, selectedCatalogs, withDeployments } from '../deployed-images.ts';
 import { catalogSourceTemplates, openImageSet, writeCharts } from '../image-set.ts';
 import { RELEASE_OPTIONS } from '../release-options.ts';
-import { DOCUMENT_OPTIONS, documentOptions, NAMING_OPTIONS, namingOptions } from './plan-options.ts';
-
-/** Those of the upgrade of a cluster. */
-const UPGRADE_OPTIONS: Readonly<Record<string, Option>> = {
-  from: {
-    value: 'FILE|CONTEXT',
-    description:
-      'plan the upgrade of this cluster to the OpenShift version of --to instead: the output of portolan inventory, or a context of the kubeconfig',
-  },
-  kubeconfig: {
-    value: 'FILE',
-    description: 'with --from CONTEXT: kubeconfig (default: KUBECONFIG, then ~/.kube/config)',
-  },
-  'release-channel': {
-    value: 'KIND',
-    description: 'with --from: channels of releases, such as stable, fast or eus (default: stable)',
-  },
-  architecture: {
-    value: 'ARCH',
-    description: `with --from: architecture of the cluster: ${Object.keys(ARCHITECTURES).join(', ')} (default: amd64)`,
-  },
-};
+import {
+  DOCUMENT_OPTIONS,
+  documentOptions,
+  NAMING_OPTIONS,
+  namingOptions,
+  refuseUnused,
+  UPGRADE_OPTIONS,
+} from './plan-options.ts';
 
 export const command: Command = {
   words: 'mirror plan',
@@ -118,6 +103,7 @@ export const command: Command = {
     'portolan mirror plan --from cluster.json --to 4.20 catalogs/v4.18 catalogs/v4.19 catalogs/v4.20 --as quay.io/acme/catalog',
   ],
   run: async (invocation, terminal) => {
+    refuseUnused(command, invocation);
     const from = invocation.text('from');
     if (from !== undefined)
       return (await import('./plan-upgrade.ts')).planClusterUpgrade(from, invocation, terminal);
@@ -127,7 +113,6 @@ export const command: Command = {
     if (file !== undefined) return planImageSet(file, invocation, terminal);
     const operand = publishedImage(invocation.operands[0] ?? '.', terminal);
     if (invocation.text('to') === undefined) {
-      if (invocation.flag('online')) throw usageError(command, '--online needs --to');
       // Most plans are made of directories: registries are loaded for those that are not.
       const { takeAttachedPlan } = await import('./attached-plan.ts');
       return takeAttachedPlan(command, operand, { invocation, terminal });
@@ -166,8 +151,6 @@ async function preparedOutcome<C extends { readonly deployed?: DeployedImages | 
 async function planImageSet(file: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   if (invocation.operands.length > 0)
     throw usageError(command, '--image-set already names the catalogs: omit the argument');
-  if (invocation.list('image-platform').length > 0)
-    throw usageError(command, '--image-set names the platforms itself: omit --image-platform');
   const { imageSet, catalogs, groups, documents, fetched, close } = await openImageSet(
     file,
     invocation,

@@ -1,6 +1,6 @@
-import type { Catalog } from '../../../catalog/fbc/model.ts';
-import { nearest } from '../../../catalog/spelling.ts';
-import { PipelineError } from '../../error.ts';
+import type { Catalog } from '../../catalog/fbc/model.ts';
+import { nearest } from '../../catalog/spelling.ts';
+import { PipelineError } from '../error.ts';
 
 /** What each command says of a package that none of its catalogs has. */
 export function noPackage(name: string, catalogs: readonly Pick<Catalog, 'packages'>[]): PipelineError {
