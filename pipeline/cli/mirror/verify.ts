@@ -76,7 +76,8 @@ export const command: Command = {
     const images = catalogs.flatMap(({ read }) => read ?? []);
     const findings = [...catalogs.flatMap((one) => one.findings), ...given.findings].sort(compareFindings);
     for (const finding of findings) terminal.err(findingText(finding));
-    const online = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
+    const asked = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
+    const online = asked?.found;
     const mapped = contentsOf(given.mappings);
     // `due` is what the plan brings: it tells a missing image from one that nobody mirrors.
     const contents = online ? { ...contentsOf(online.filter(isThere)), due: mapped.places } : mapped;
@@ -94,7 +95,9 @@ export const command: Command = {
     }
     const isFresh = fresh.every((one) => one.findings.length === 0);
     const failed =
-      !isFresh || findings.some(({ severity }) => severity === 'error') || online?.every(isThere) === false;
+      !isFresh ||
+      [...findings, ...(asked?.findings ?? [])].some(({ severity }) => severity === 'error') ||
+      online?.every(isThere) === false;
     return failed || !lacksNothing(report) ? 1 : 0;
   },
 };
@@ -223,18 +226,18 @@ function unreadableFinding(file: string, { message, hint }: PipelineError): Find
 /** Images at a time: as many as a client sends requests to one host by default. */
 const PARALLEL = 48;
 
-/** Whether each image of a mapping is in the mirror, as the registries answer. */
+/** Whether each image of a mapping is in the mirror, as the registries answer; and findings about lines that name none. */
 async function askRegistries(
   mappings: readonly MappingLine[],
   invocation: Invocation,
   terminal: Terminal,
-): Promise<Presence[]> {
+): Promise<{ readonly found: readonly Presence[]; readonly findings: readonly Finding[] }> {
   const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings) });
   try {
     const { jobs, findings } = await copyJobs(mappings, client);
     for (const finding of findings) terminal.err(findingText(finding));
     const sources = invocation.flag('sources');
-    return await lookOnline(jobs, client, { parallel: PARALLEL, sources, blobs: true });
+    return { found: await lookOnline(jobs, client, { parallel: PARALLEL, sources, blobs: true }), findings };
   } finally {
     client.close();
   }

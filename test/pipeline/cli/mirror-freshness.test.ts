@@ -131,6 +131,19 @@ test('sync signs what the mirror has, verify accepts it, and each sync follows t
   expect(Object.keys(payload.predicate.images)).toHaveLength(3);
 });
 
+test('a line of the mapping that names no image fails the check', async () => {
+  const at = await scene();
+  await at.sync();
+  const words = ['mirror', 'verify', `${at.source.host}/org/index:v1`, '--documents', 'mirror', '--online'];
+  expect(await at.run(...words)).toMatchObject({ exit: 0 });
+  const file = join(at.directory, 'mirror/mapping.txt');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}file://local/x:v1=${at.mirror.host}/m/x:v1\n`);
+  expect(await at.run(...words)).toMatchObject({
+    exit: 1,
+    err: expect.stringContaining("file://local/x:v1 uses oc's file:// format"),
+  });
+});
+
 test('without --key nothing is checked, and verify says so', async () => {
   const at = await scene();
   await at.sync();
