@@ -52,7 +52,9 @@ function noteOf(
   const old = was.channels.get(was.defaultChannel);
   const head = old && headOf(old);
   const bundle = head && was.bundles.get(head.name);
-  const path = bundle && after.foresight.v0({ package: was.name, channel }, installedOf(bundle));
+  // Under OLM v1 nobody follows the default channel.
+  const asked = after.olm.has('v0') ? bundle : undefined;
+  const path = asked && after.foresight.v0({ package: was.name, channel }, installedOf(asked));
   if (!bundle || !path || path.arrives)
     return {
       text: ': new installations use the new one, subscriptions that name a channel keep it',

@@ -56,10 +56,13 @@ interface Takeover {
 function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Takeover): void {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;
+  const effect = world.olm.has('v0')
+    ? 'OLM v0 cannot install them in the same namespace, and operators that depend on the kind may get either'
+    : 'OLM v1 cannot install more than one of them on a cluster, because each CRD belongs to one extension';
   for (const group of grouped(rivals, ({ gvks }) => gvks.join('\n'))) {
     const names = [ofPackage.name, ...group.map(({ name }) => name)];
     const kinds = listed((group[0]?.gvks ?? []).map(gvkText));
-    const message = `the packages ${listed(names.map(quoted))} ${names.length === 2 ? 'both' : 'all'} provide ${kinds}: OLM v0 cannot install them in the same namespace, and operators that depend on the kind may get either`;
+    const message = `the packages ${listed(names.map(quoted))} ${names.length === 2 ? 'both' : 'all'} provide ${kinds}: ${effect}`;
     const hint = 'use a different API group for the kind, or retire one of the packages';
     report(message, location, {
       package: ofPackage.name,

@@ -5,7 +5,7 @@ import { onceFor } from '../../go/once.ts';
 import { stepsOf } from '../../olm/foresight/foresight.ts';
 import { type Installation, installationsOf } from '../../olm/foresight/installation.ts';
 import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
-import { type Change, upgradePathOf, type World } from '../../olm/foresight/world.ts';
+import { type Change, type Following, upgradePathOf, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { highestIn, satisfies } from '../../version/satisfies.ts';
 import { compareVersions, formatVersion, type Version, type VersionRange } from '../../version/version.ts';
@@ -20,6 +20,8 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary: 'Reports skipRanges that do not end below the version of their entry',
     checkWorld(world, report) {
+      // OLM v1 takes the highest successor, whatever its own range says of it.
+      if (!world.olm.has('v0')) return;
       for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
         // A range without an upper end is reported by another rule.
         if (isOpen(range) || !satisfies(bundle.version, range)) continue;
@@ -178,11 +180,21 @@ function versionsIn({ ofPackage, channel }: RangedChannel): Versioned[] {
   return channel.entries.flatMap(({ name }) => bundleWithVersion(ofPackage, name) ?? []);
 }
 
+/** Who follows a channel: subscriptions, or where no cluster has OLM v0, extensions that select it. */
+function followingOf({ olm }: World, { ofPackage, channel }: RangedChannel): Following {
+  return {
+    package: ofPackage.name,
+    channel: channel.name,
+    olm: olm.has('v0') ? 'v0' : 'v1',
+    onlyChannel: true,
+  };
+}
+
 /** The bundles of a channel from which nothing goes on, although they are not its head. */
-function stuckIn({ foresight }: World, channel: RangedChannel): Versioned[] {
-  const place = { package: channel.ofPackage.name, channel: channel.channel.name };
+function stuckIn(world: World, channel: RangedChannel): Versioned[] {
+  const following = followingOf(world, channel);
   return versionsIn(channel).filter((bundle) => {
-    const { next, arrives } = foresight.v0(place, installedOf(bundle));
+    const { next, arrives } = upgradePathOf(world.foresight, following, installedOf(bundle));
     return next.kind !== 'upgrade' && !arrives;
   });
 }
@@ -196,12 +208,13 @@ interface Prerelease extends Installed {
 }
 
 /** The pre-releases of a channel that reach no head, by their releases. */
-function stuckPrereleases(world: World, { ofPackage, channel }: RangedChannel): Map<string, Prerelease[]> {
-  const place = { package: ofPackage.name, channel: channel.name };
+function stuckPrereleases(world: World, ranged: RangedChannel): Map<string, Prerelease[]> {
+  const { ofPackage, channel } = ranged;
+  const following = followingOf(world, ranged);
   const stuck = installationsOf(world, ofPackage.name).flatMap(({ channel: channelName, installed }) => {
     const { name, version } = installed;
     if (channelName !== channel.name || version === undefined || version.prerelease.length === 0) return [];
-    return world.foresight.v0(place, installed).arrives ? [] : [{ name, version }];
+    return upgradePathOf(world.foresight, following, installed).arrives ? [] : [{ name, version }];
   });
   return groupedBy(stuck, ({ version }) => releaseText(version));
 }

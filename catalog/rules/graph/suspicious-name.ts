@@ -1,6 +1,6 @@
 import { type Blob, type Bundle, type Channel, locate, type Package } from '../../fbc/model.ts';
 import { nameEnd } from '../../names.ts';
-import { checkedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { formatVersion } from '../../version/version.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -11,7 +11,7 @@ export const rule: Rule = {
     'Reports ambiguous channel names, bundle names that do not contain the version, and names that may look like others',
   checkWorld(world, report) {
     for (const pkg of checkedPackages(world)) {
-      for (const channel of pkg.channels.values()) checkChannel(pkg.name, channel, report);
+      for (const channel of pkg.channels.values()) checkChannel(world, channel, report);
       for (const bundle of pkg.bundles.values()) checkVersion(pkg.name, bundle, report);
       for (const { what, blob } of namedBlobs(pkg)) checkLetters(pkg.name, { what, blob }, report);
     }
@@ -42,12 +42,12 @@ function checkLetters(ofPackage: string, { what, blob }: NamedBlob, report: Repo
   report(message, locate(blob, 'name'), { package: ofPackage, severity: 'warning', hint });
 }
 
-function checkChannel(ofPackage: string, channel: Channel, report: Report): void {
-  const defect = channelDefect(channel);
+function checkChannel(world: World, channel: Channel, report: Report): void {
+  const defect = channelDefect(world, channel);
   if (!defect) return;
-  const message = `channel ${quoted(channel.name)} of package ${quoted(ofPackage)}: ${defect.why}`;
+  const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: ${defect.why}`;
   const details = {
-    package: ofPackage,
+    package: channel.package,
     channel: channel.name,
     severity: defect.severity,
     hint: 'name: stable',
@@ -66,8 +66,11 @@ function checkVersion(ofPackage: string, bundle: Bundle, report: Report): void {
 }
 
 /** What is odd about the name of a channel; undefined if nothing is. */
-function channelDefect({ name }: Channel): { why: string; severity: 'error' | 'warning' } | undefined {
-  if (name.includes('/')) {
+function channelDefect(
+  { olm }: World,
+  { name }: Channel,
+): { why: string; severity: 'error' | 'warning' } | undefined {
+  if (name.includes('/') && olm.has('v0')) {
     return { why: 'OLM v0 cannot install from a channel with a slash in its name', severity: 'error' };
   }
   if ([...name].length === 1)
