@@ -1,9 +1,10 @@
 /** Compares source and destination before a copy. */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { imagesFor, LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
+import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { openSource, type Source } from '../oci/registry/open.ts';
 import { type ImageContent, readImage } from '../oci/registry/push.ts';
-import type { Descriptor } from '../ports.ts';
+import type { Descriptor, Registry } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyRun } from './copy-run.ts';
 import { untilSound } from './until-sound.ts';
@@ -24,12 +25,7 @@ export interface Inspected {
 /** Compares an image on both sides. @throws PipelineError what source and destination answer */
 export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected> {
   const { to, from, memory } = run.ports;
-  const source = await openSource(
-    job.from
-      ? { kind: 'registry', reference: job.from }
-      : { kind: 'oci', path: job.source.slice('oci://'.length) },
-    from,
-  );
+  const source = await openJob(job, from);
   const listed = await run.destinations.of(job.to);
   // A copy that was killed may have left blobs and manifests without a tag.
   const isNew = listed?.size === 0 && !memory.isContinued;
@@ -48,6 +44,17 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
   const content = await untilSound(() => readImage(source.registry, source.reference, job.platforms));
   const platforms = async () => content.manifests.map((one) => one.digest);
   return { job, source, digest: content.root.digest, content, platforms, isNew };
+}
+
+/** Opens the source of a job. @param client for a registry @throws PipelineError `not-found`, `usage` for an image layout */
+export function openJob(
+  { from, source }: Pick<CopyJob, 'from' | 'source'>,
+  client: Registry,
+): Promise<Source> {
+  const place: ImageLocation = from
+    ? { kind: 'registry', reference: from }
+    : { kind: 'oci', path: source.slice('oci://'.length) };
+  return openSource(place, client);
 }
 
 /** What a list names, and what of it is to be copied; undefined if it is not a list, or gone. It is read at the first call. */

@@ -13,6 +13,7 @@ import { readImage } from '../oci/registry/push.ts';
 import { eachOf } from '../parallel.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
+import { openJob } from './inspect.ts';
 
 /** The result for one line of a mapping. */
 export interface Presence {
@@ -70,7 +71,8 @@ async function presenceOf(
 ): Promise<Presence> {
   const { source, destination, from, to, platforms } = job;
   const [original, copy] = await Promise.all([
-    from && sources ? lookUpImage({ reference: from, registry, platforms }) : undefined,
+    // An image layout is on this machine, if it is on this side at all: nobody else says which image is meant.
+    sources || !from ? lookUpSource(job, registry) : undefined,
     lookUpImage({ reference: to, registry, platforms, hasBlob }),
   ]);
   const expected = from?.kind === 'digest' ? from.digest : original?.digest;
@@ -81,10 +83,21 @@ async function presenceOf(
   return {
     source,
     destination,
-    atSource: original?.why,
+    atSource: sources ? original?.why : undefined,
     atDestination: copy.why ?? differs,
     ...(copy.isUnanswered && { isUnanswered: true as const }),
   };
+}
+
+/** The image of a job at its source, as {@link lookUpImage} gives it. */
+async function lookUpSource(job: CopyJob, client: Registry): Promise<FoundImage> {
+  try {
+    const { registry, reference } = await openJob(job, client);
+    return await lookUpImage({ reference, registry, platforms: job.platforms });
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return { why: error.message };
+  }
 }
 
 interface FoundImage {

@@ -7,6 +7,8 @@ import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { copyJobs } from '../../../pipeline/mirror/copy-jobs.ts';
 import { lookOnline } from '../../../pipeline/mirror/presence.ts';
 import { OCI_INDEX } from '../../../pipeline/oci/media-types.ts';
+import { parseLocation } from '../../../pipeline/oci/registry/image-location.ts';
+import { openDestination } from '../../../pipeline/oci/registry/open.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import type { Manifest } from '../../../pipeline/ports.ts';
 import { folder } from '../../fakes/folder.ts';
@@ -101,6 +103,26 @@ test('looking into the mirror asks for the chosen platforms, and names those tha
   ]);
   expect((await wrong(undefined))[0]).toContain(`linux/s390x ${z?.digest}`);
   expect((await wrong('windows/amd64'))[0]).toBe('the manifest list lacks windows/amd64');
+});
+
+test('an image of a layout is compared with the layout, where that is on this machine', async () => {
+  const { directory, client, mirror } = await scene(true);
+  const layout = join(directory, 'layout');
+  const copied = await openDestination(parseLocation(`oci:${layout}`), client);
+  await pushImage(copied.registry, copied.reference, { image: single });
+  const to = parseReference(`${mirror.host}/m/index:v1`);
+  const text = `oci://${layout}=${mirror.host}/m/index:v1\n`;
+  const { jobs } = await copyJobs(readMapping(text, 'mapping.txt').mappings, client, undefined);
+  const look = async (sources: boolean) => (await lookOnline(jobs, client, { parallel: 1, sources }))[0];
+  await pushImage(client, to, { image: single });
+  for (const sources of [false, true])
+    expect(await look(sources)).toMatchObject({ atSource: undefined, atDestination: undefined });
+  await pushImage(client, to, { image: list });
+  for (const sources of [false, true])
+    expect((await look(sources))?.atDestination).toBe(`it is ${list.root.digest}, not ${single.root.digest}`);
+  rmSync(layout, { recursive: true });
+  expect(await look(false)).toMatchObject({ atSource: undefined, atDestination: undefined });
+  expect((await look(true))?.atSource).toContain('is not an OCI image layout');
 });
 
 test('looking for layers, too, names each image that lacks one, and asks for none twice', async () => {
