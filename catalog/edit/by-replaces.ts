@@ -83,6 +83,7 @@ function entriesFromHead(
   for (let at: GraphNode | undefined = head; at; ) {
     const { name, skipRange } = at;
     // A channel of the base may lead elsewhere than the others do.
+    // Where its entry names nothing, the bundle's own `replaces` counts.
     const listed: Edges | undefined = at.placed ? undefined : listedBefore.get(name);
     const { replaces, skips } = listed && listed.replaces !== '' ? listed : at;
     entries.set(name, { name, replaces, skips, skipRange });

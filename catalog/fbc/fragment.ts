@@ -260,11 +260,15 @@ function copiedBy({ from, sources, to }: Copy, stage: Stage, context: Context): 
   if (to === undefined) return [ANYTHING];
   const unknown: readonly Place[] = [{ source: undefined, path: withoutSlash(to) }];
   if (sources === undefined) return unknown;
-  if (from === undefined) return sources.flatMap((source) => copiesOf(source, to, context) ?? unknown);
+  if (from === undefined) {
+    return sources.flatMap((source): readonly Place[] => copiesOf(source, to, context) ?? unknown);
+  }
   const before = context.stages.slice(0, context.stages.indexOf(stage));
   const position = /^\d+$/.test(from) ? Number(from) : -1;
   const other = before.find(({ name }, i) => name === from || i === position);
-  return sources.flatMap((source) => (other && copiesFrom(other, { source, to }, context)) ?? unknown);
+  return sources.flatMap(
+    (source): readonly Place[] => (other && copiesFrom(other, { source, to }, context)) ?? unknown,
+  );
 }
 
 /** The files that a COPY from another stage brings; undefined if only a build knows them. */

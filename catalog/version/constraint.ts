@@ -157,6 +157,7 @@ function meetsTerm(version: Version, term: Term): boolean {
       return meetsNotEqual(version, term);
     case '>':
       return meetsGreater(version, term);
+    // A part left open is 0 in the bound: that is right for `<1.x` and `>=1.x`.
     case '<':
       return compareVersions(version, term.version) < 0;
     case '>=':

@@ -272,6 +272,7 @@ const MIN_INT64 = -(2n ** 63n);
  */
 export function writeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new Refusal(`${value} is not a valid JSON number`);
+  // Go reads -0 as the integer 0.
   if (Number.isSafeInteger(value)) return String(value === 0 ? 0 : value);
   // JSON writes integers below 10^21 as digits.
   if (!Number.isInteger(value) || Math.abs(value) >= 1e21) return formatG(value);
