@@ -81,7 +81,7 @@ export const rules: readonly Rule[] = [
         const [published, drafts] = partition(installed, (one) =>
           change.before.isPublished({ package: name, channel: channel.name, bundle: one.name }),
         );
-        const moves = installationChanges(change, name).filter(({ olm }) => olm === 'v0');
+        const moves = installationChanges(change, name);
         const covered = published.filter((one) =>
           moves.every(
             (move) => move.channel !== channel.name || move.installed.name !== one.name || move.after.arrives,
