@@ -84,7 +84,7 @@ export function fragmentIn(
     files,
     isLeftOut,
     stages,
-    catalog: catalogFolder({ labels }) ?? '/configs',
+    catalog: catalogFolder({ labels }) ?? UNLABELED_FOLDER,
     budget: { left: MOST_LOOKS },
     known: new Map(),
   };
@@ -113,7 +113,10 @@ export function isIndexBase(base = ''): boolean {
   return /operator-registry(?:-rhel\d+)?(?:[:@]|$)|\/opm(?:[:@]|$)/.test(base);
 }
 
-/** The folder of the catalog in the image, without a slash at its end. */
+/** Where an image without a label has its catalog: there the Dockerfiles of `opm generate dockerfile` put it. */
+export const UNLABELED_FOLDER = '/configs';
+
+/** The folder of the catalog in the image by its label, without a slash at its end; undefined without the label. */
 export function catalogFolder({ labels }: Pick<Fragment, 'labels'>): string | undefined {
   const label = labels.get(CONFIGS_LABEL);
   return label?.value?.replace(/\/+$/, '');

@@ -90,8 +90,8 @@ function placedAt(path: string, file: string, copy: string): PlacedFile[] {
   try {
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (!found) return [{ path }];
-    // git reads a list of names, one on each line.
-    if (found.isFile() && !file.includes('\n')) return [{ path, file }];
+    // git reads a list of names, one on each line, and takes a carriage return at its end as a part of the line's end.
+    if (found.isFile() && !/\n|\r$/.test(file)) return [{ path, file }];
     if (!found.isFile() && !found.isSymbolicLink()) return [];
     writeFileSync(copy, found.isFile() ? readRegular(file) : readlinkSync(file));
     return [{ path, file: copy, ...(found.isFile() ? {} : { mode: LINK_MODE }) }];

@@ -7,6 +7,7 @@ import {
   type Fragment,
   isWithin,
   platformOf,
+  UNLABELED_FOLDER,
 } from '../../../catalog/fbc/fragment.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
@@ -193,7 +194,7 @@ function commonFolder([first = '', ...others]: readonly string[]): string {
 
 /** Files of the repository that an image has in the folder of its catalog; undefined if only a build knows them. */
 function catalogSources(fragment: DescribedFragment): string[] | undefined {
-  const folder = catalogFolder(fragment) ?? '/configs';
+  const folder = catalogFolder(fragment) ?? UNLABELED_FOLDER;
   return fragment.files?.filter(({ path }) => isWithin(path, folder)).map(({ source }) => source);
 }
 

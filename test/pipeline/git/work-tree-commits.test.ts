@@ -53,6 +53,12 @@ test('149: a changed file is seen, whatever git was told of it', async () => {
   }
 });
 
+test.each(['a/new\r', 'a/ne\nw', '"a"'])('a file is seen whose name is %j', async (name) => {
+  const made = clone();
+  writeFileSync(join(made.directory, name), NEW);
+  expect(await made.changes()).toEqual([name]);
+});
+
 test('what a sparse checkout leaves out is not removed', async () => {
   const made = clone();
   made.git('update-index', '--skip-worktree', 'a/x');
