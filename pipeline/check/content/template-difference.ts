@@ -1,6 +1,6 @@
 /** How a basic template and a catalog differ: a basic template says its channels and the images of its bundles itself. */
 import { createHash } from 'node:crypto';
-import type { Blobs, Channel } from '../../../catalog/fbc/model.ts';
+import type { Blobs, Bundle, Channel } from '../../../catalog/fbc/model.ts';
 import { locate } from '../../../catalog/fbc/model.ts';
 import type { Location } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
@@ -40,7 +40,7 @@ export function contentKey({ channels, bundles }: Blobs): string {
     [...firstByName(entries)].map(([name, entry]) => [name, edgesOf(entry)] as const).sort(byName);
   const text = JSON.stringify([
     [...firstByName(channels)].map(([name, channel]) => [name, entriesOf(channel)] as const).sort(byName),
-    [...new Set(bundles.map(({ image }) => image))].filter((image) => image !== '').sort(compareText),
+    [...new Set(bundles.map(imageOrName))].sort(compareText),
   ]);
   return createHash('sha256').update(text).digest('base64');
 }
@@ -70,12 +70,20 @@ function firstByName<T extends { readonly name: string }>(all: readonly T[]): Re
   return new Map(all.map((one) => [one.name, one] as const).reverse());
 }
 
-/** The first bundle that only one of them has. They are compared by image: a template need not name its bundles. */
+/** The first bundle that only one of them has. */
 function bundleDifference(template: Blobs, catalog: Blobs): Difference | undefined {
-  const [want, have] = [template, catalog].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
-  const lacking = template.bundles.find(({ image }) => image !== '' && !have?.has(image));
+  const [want, have] = [template, catalog].map(({ bundles }) => new Set(bundles.map(imageOrName)));
+  const lacking = template.bundles.find((bundle) => !have?.has(imageOrName(bundle)));
   if (lacking)
-    return { text: `the bundle ${quoted(lacking.image)} is only in the template`, location: locate(lacking) };
-  const more = catalog.bundles.find(({ image }) => !want?.has(image));
-  return more && { text: `the bundle ${quoted(more.image)} is only in the catalog` };
+    return {
+      text: `the bundle ${quoted(imageOrName(lacking))} is only in the template`,
+      location: locate(lacking),
+    };
+  const more = catalog.bundles.find((bundle) => !want?.has(imageOrName(bundle)));
+  return more && { text: `the bundle ${quoted(imageOrName(more))} is only in the catalog` };
+}
+
+/** What a bundle is compared by: a template need not name one that has an image, and copies one that has none as it is. */
+function imageOrName({ image, name }: Bundle): string {
+  return image === '' ? name : image;
 }

@@ -1,6 +1,7 @@
 /** Catalogs whose folders a merge renames or moves: before and after, each is one catalog for its clusters. */
 import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { quoted } from '../../../catalog/names.ts';
 import { rule as packageRemoved } from '../../../catalog/rules/graph/package-removed.ts';
@@ -56,13 +57,7 @@ function hasOneAPlatform(from: string, to: string): boolean {
 type NamedUnits = readonly [name: string, units: readonly CatalogUnit[]];
 
 function catalogsOf(units: Units): Map<string, CatalogUnit[]> {
-  const catalogs = new Map<string, CatalogUnit[]>();
-  for (const unit of units.values()) {
-    const own = catalogs.get(unit.catalog) ?? [];
-    catalogs.set(unit.catalog, own);
-    own.push(unit);
-  }
-  return catalogs;
+  return groupedBy(units.values(), ({ catalog }) => catalog);
 }
 
 function isSamePlatformAndContent(one: NamedUnits, other: NamedUnits): boolean {

@@ -58,6 +58,7 @@ export async function reviewsOf(client: ForgeClient, at: string): Promise<GivenR
     client.pages(`${at}/reviewers`, reviewer),
   ]);
   const latestFirst = [...versions].sort((a, b) => timeOf(b.created_at) - timeOf(a.created_at));
+  // An approval without a time, or of the very time of a version, is not known to be for that version.
   const approved = given.map(({ user, approved_at: when }) => ({
     author: user,
     state: 'approved' as const,
