@@ -59,11 +59,12 @@ export async function chartsIn(
   const bytes = await ports.download(new URL('index.yaml', base), `the index of ${base.href}`, LARGEST_INDEX);
   const entries = entriesIn(new TextDecoder().decode(bytes), base);
   const remote = (entry: Entry): RemoteChart => remoteChart(entry, base, ports);
-  if (selection.name === '')
-    return [...entries.values()]
-      .flat()
-      .filter(({ type }) => type !== 'library')
-      .map(remote);
+  if (selection.name === '') {
+    const all = [...entries.values()].flat();
+    // Whoever takes a repository whole expects something in it.
+    if (all.length === 0) throw absent(`${base.href} has no charts`);
+    return all.filter(({ type }) => type !== 'library').map(remote);
+  }
   const versions = entries.get(selection.name) ?? [];
   if (versions.length === 0) throw absent(`${base.href} has no chart ${JSON.stringify(selection.name)}`);
   const chosen = choose(versions, selection.version);

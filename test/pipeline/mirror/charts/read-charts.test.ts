@@ -63,6 +63,26 @@ test('the charts of a repository taken whole are on the disk until the outcome i
   expect(existsSync(dirname(path))).toBe(false);
 });
 
+test.each(['entries: {}\n', 'entries:\n  a: []\n', 'entries:\n  a: [{version: 1.0.0}]\n'])(
+  'a repository that is taken whole and has no chart is reported: %j',
+  async (index) => {
+    const location = { file: 'isc.yaml', line: 1, column: 1 };
+    const repository = { name: 'r', url: 'https://charts.example.com/', location };
+    const { groups, findings, close } = await readCharts([{ name: '', repository, location } as never], {
+      download: async () => new TextEncoder().encode(index),
+      registry: testClient([]),
+      directory: '.',
+      environment: {},
+      unseen: 'warning',
+    });
+    close();
+    expect(groups).toMatchObject([{ isPartial: true }]);
+    expect(findings.map(({ message }) => message)).toEqual([
+      'the repository: https://charts.example.com/ has no charts',
+    ]);
+  },
+);
+
 test('a chart whose file would have the name of another one, or no plain name, is reported', async () => {
   const location = { file: 'isc.yaml', line: 1, column: 1 };
   const chart = packed('1.0.0');
