@@ -32,9 +32,11 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary: 'Reports deprecated default channels of packages that have a supported channel',
     checkWorld(world, report) {
-      for (const { name, defaultChannel, channels, deprecatedChannels } of checkedPackages(world)) {
+      for (const ofPackage of checkedPackages(world)) {
+        const { name, defaultChannel, deprecatedChannels } = ofPackage;
         const location = placeOfPackage(world, name, 'defaultChannel');
-        const other = [...channels.keys()].find((channel) => !deprecatedChannels.has(channel));
+        const others = supportedChannels(ofPackage).map((channel) => channel.name);
+        const other = others.find((channel) => !isUnstable(channel)) ?? others[0];
         if (!location || !deprecatedChannels.has(defaultChannel) || other === undefined) continue;
         const message = `the default channel ${quoted(defaultChannel)} of package ${quoted(name)} is deprecated, but ${quoted(other)} is not`;
         report(message, location, {
@@ -55,7 +57,7 @@ export const rules: readonly Rule[] = [
         const head = own && headBundle(ofPackage, own);
         const location = placeOfPackage(world, ofPackage.name, 'defaultChannel');
         if (!head || !location || isUnstable(own.name)) continue;
-        const newer = [...ofPackage.channels.values()]
+        const newer = supportedChannels(ofPackage)
           .filter(({ name }) => !isUnstable(name))
           .flatMap((channel) => {
             const bundle = headBundle(ofPackage, channel);
@@ -63,7 +65,9 @@ export const rules: readonly Rule[] = [
           })
           .filter(
             ({ bundle }) =>
-              bundle.version.prerelease.length === 0 && compareVersions(bundle.version, head.version) > 0,
+              bundle.version.prerelease.length === 0 &&
+              compareVersions(bundle.version, head.version) > 0 &&
+              !ofPackage.deprecatedBundles.has(bundle.name),
           )
           .sort((a, b) => compareVersions(b.bundle.version, a.bundle.version));
         const [newest] = newer;
@@ -79,9 +83,10 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary: 'Reports default channels that are alpha or candidate channels although there is a stable one',
     checkWorld(world, report) {
-      for (const { name, defaultChannel, channels } of checkedPackages(world)) {
+      for (const ofPackage of checkedPackages(world)) {
+        const { name, defaultChannel } = ofPackage;
         const location = placeOfPackage(world, name, 'defaultChannel');
-        const stable = [...channels.keys()].find((channel) => !isUnstable(channel));
+        const stable = supportedChannels(ofPackage).find((channel) => !isUnstable(channel.name))?.name;
         if (!location || !isUnstable(defaultChannel) || stable === undefined) continue;
         const message = `the default channel of package ${quoted(name)} is ${quoted(defaultChannel)}, but there is a stable channel, ${quoted(stable)}`;
         report(message, location, {
@@ -131,6 +136,11 @@ export const rules: readonly Rule[] = [
     },
   },
 ];
+
+/** The channels that are not deprecated: no other one is a better default. */
+function supportedChannels({ channels, deprecatedChannels }: Package): Channel[] {
+  return [...channels.values()].filter(({ name }) => !deprecatedChannels.has(name));
+}
 
 function headBundle(ofPackage: Package, channel: Channel): Versioned | undefined {
   const head = headOf(channel);
