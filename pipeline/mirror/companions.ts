@@ -6,6 +6,7 @@
  */
 import { type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import { isTag } from '../oci/registry/name.ts';
 import { referrersTag } from '../oci/registry/referrers.ts';
 import type { Registry } from '../ports.ts';
 import type { TagLists } from './tag-lists.ts';
@@ -62,7 +63,8 @@ async function signatureTags(
   { registry, knownTags }: Search,
 ): Promise<Companion[]> {
   const { registry: host, repository } = image;
-  const tags = SUFFIXES.map((suffix) => `${digest.replace(':', '-')}.${suffix}`);
+  // That of a sha512 digest would be too long for a tag: nobody has written it.
+  const tags = SUFFIXES.map((suffix) => `${digest.replace(':', '-')}.${suffix}`).filter(isTag);
   const references = tags.map((tag): Reference => ({ kind: 'tag', registry: host, repository, tag }));
   const isThere = async (reference: Reference): Promise<boolean> =>
     reference.kind === 'tag' && knownTags

@@ -10,6 +10,7 @@ import { type DigestReference, type TagReference, withDigest } from '../../../ca
 import { type ErrorCode, PipelineError } from '../../error.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
 import { type ImageManifest, parseManifest } from '../registry/image.ts';
+import { isTag } from '../registry/name.ts';
 import { allOf } from '../registry/stream.ts';
 
 /** Whose signatures count. */
@@ -152,6 +153,8 @@ async function* taggedSignatures(
 ): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
   const { registry: host, repository, digest } = image;
   const tag = `${digest.replace(':', '-')}.${end}`;
+  // That of a sha512 digest would be too long for a tag: cosign has written none.
+  if (!isTag(tag)) return;
   const listed = await readOrExplain(`the tag ${tag}`, async () => {
     const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
     return (manifest?.layers ?? []).filter((layer) => layer.mediaType === mediaType);
