@@ -5,6 +5,7 @@ import { parseJson } from '../json.ts';
 export interface Stage {
   /** The image or stage after `FROM`; undefined if only a build knows it. */
   readonly base: string | undefined;
+  /** In small letters: builds take names that differ in this only for the same. */
   readonly name: string | undefined;
   readonly line: number;
   readonly labels: ReadonlyMap<string, Label>;
@@ -144,7 +145,7 @@ function openStage({ rest, line }: Instruction, common: Scope): OpenStage {
   const [base = '', as = '', name] = words;
   return {
     base: filledIn(base, common),
-    name: as.toLowerCase() === 'as' ? name : undefined,
+    name: as.toLowerCase() === 'as' ? name?.toLowerCase() : undefined,
     line,
     labels: new Map(),
     copies: [],

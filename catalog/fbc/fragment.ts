@@ -157,7 +157,7 @@ function chainOf(last: Stage, stages: readonly Stage[]): Stage[] {
   const chain = [last];
   for (let i = stages.indexOf(last) - 1, at = last; i >= 0; i--) {
     const below = stages[i];
-    if (below?.name === undefined || below.name !== at.base) continue;
+    if (below?.name === undefined || below.name !== at.base?.toLowerCase()) continue;
     chain.push(below);
     at = below;
   }
@@ -266,12 +266,17 @@ function copiedBy({ from, sources, to }: Copy, stage: Stage, context: Context): 
   if (from === undefined) {
     return sources.flatMap((source): readonly Place[] => copiesOf(source, to, context) ?? unknown);
   }
-  const before = context.stages.slice(0, context.stages.indexOf(stage));
-  const position = /^\d+$/.test(from) ? Number(from) : -1;
-  const other = before.find(({ name }, i) => name === from || i === position);
+  const other = stageBefore(stage, from, context.stages);
   return sources.flatMap(
     (source): readonly Place[] => (other && copiesFrom(other, { source, to }, context)) ?? unknown,
   );
+}
+
+/** An earlier stage by its name or number; undefined if there is none, or several: builders differ in which they take. */
+function stageBefore(stage: Stage, from: string, stages: readonly Stage[]): Stage | undefined {
+  const named = stages.filter(({ name }) => name === from.toLowerCase());
+  const found = /^\d+$/.test(from) ? stages[Number(from)] : named[0];
+  return found && named.length < 2 && stages.indexOf(found) < stages.indexOf(stage) ? found : undefined;
 }
 
 /** The files that a COPY from another stage brings; undefined if only a build knows them. */

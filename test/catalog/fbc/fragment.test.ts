@@ -55,6 +55,10 @@ test.each([
   ['FROM x AS a\nCOPY catalog /src', 'COPY --from=a src/c.yaml /configs/'],
   ['FROM x AS a\nCOPY catalog /src', 'COPY --from=a /src/c.yaml /configs/c.yaml'],
   ['FROM x AS a\nCOPY catalog /src\nFROM x AS b\nCOPY --from=a /src /work', 'COPY --from=b /work /configs'],
+  // Builds take these names for the same.
+  ['FROM x AS Files\nCOPY catalog /src', 'COPY --from=files /src /configs'],
+  ['FROM x as files\nCOPY catalog /src', 'COPY --from=FILES /src /configs'],
+  ['FROM x\nCOPY catalog /src', 'COPY --from=0 /src /configs'],
   // What else a stage has does not matter.
   [
     'FROM x AS a\nCOPY --from=go:1 /bin/go /bin/go\nRUN make > /log\nCOPY catalog /src',
@@ -70,7 +74,18 @@ test.each([
   ['FROM x AS a\nCOPY catalog /src\nWORKDIR /src\nRUN make', 'COPY --from=a /src /configs'],
   ['FROM x AS a\nCOPY catalog /src\nCOPY --from=y /z /src/z', 'COPY --from=a /src /configs'],
   ['FROM x AS a\nCOPY catalog /src', 'COPY --from=a /src/* /configs/'],
+  // Docker takes the last stage of a name.
+  ['FROM x AS a\nCOPY catalog /src\nFROM x AS A\nRUN make > /src/c.yaml', 'COPY --from=a /src /configs'],
+  ['FROM x AS a\nCOPY catalog /src', 'COPY --from=1 /src /configs'],
   ['FROM x AS a\nCOPY catalog /src', 'COPY catalog /configs\nCOPY --from=y / /'],
 ])('another stage may have files that only a build knows: %j, %j', (stages, copy) => {
   expect(filesFrom(stages, copy)).toBeUndefined();
+});
+
+test('the stage that an image is built on is found whatever letters its name has', () => {
+  const base = 'FROM quay.io/operator-framework/opm:v1 AS Base\nCOPY catalog /configs';
+  const built = (...lines: readonly string[]) =>
+    fragmentIn('Dockerfile', [base, ...lines, 'FROM base AS image', ''].join('\n'), { files: FILES });
+  expect(built()).toMatchObject({ base: 'quay.io/operator-framework/opm:v1', files: KNOWN });
+  expect(built('RUN opm render x > /configs/c.yaml')?.files).toBeUndefined();
 });
