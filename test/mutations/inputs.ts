@@ -146,6 +146,15 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 103,
+    without: 'a look at a blob itself, not at what it leads to',
+    file: 'pipeline/oci/registry/layout/blobs.ts',
+    text: 'found.isFile() ? found : undefined',
+    instead: 'found.isFile() || found.isSymbolicLink() ? found : undefined',
+    test: 'test/pipeline/oci/registry/layout/layout.test.ts',
+    title: 'pass another file off',
+  },
+  {
+    attack: 103,
     without: 'a look for links out of a layout',
     file: 'pipeline/oci/registry/layout/layout.ts',
     text: 'if (isLink && linkOut(directory, place) !== undefined)',

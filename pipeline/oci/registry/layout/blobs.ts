@@ -1,7 +1,7 @@
 /** The `blobs` of an OCI image layout: files named by the digest of what is in them. */
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lutimes, open, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, lutimes, open, readdir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import { openRegularHandle } from '../../../file-pieces.ts';
@@ -65,7 +65,7 @@ export function openBlobs(directory: string): Blobs {
   };
   const look = async (digest: string): Promise<Stats | undefined> => {
     try {
-      const found = await stat(pathOf(digest));
+      const found = await lstat(pathOf(digest));
       return found.isFile() ? found : undefined;
     } catch (error) {
       if (isAbsent(error)) return undefined;

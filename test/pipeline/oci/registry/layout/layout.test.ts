@@ -440,6 +440,17 @@ describe('a directory that somebody handed over', () => {
     expect(await again.registry.getManifest(tag('v1'))).toEqual(image.root);
   });
 
+  test('103: cannot pass another file off as content', async () => {
+    const { directory, registry } = await layout();
+    const other = join(folder(), 'other');
+    writeFileSync(other, 'other');
+    const blob = source(Buffer.from('other'));
+    symlinkSync(other, join(directory, 'blobs', blob.digest.replace(':', '/')));
+    expect(await registry.hasBlob(own, blob.digest)).toBe(false);
+    expect(await registry.putBlob(own, blob)).toBe('uploaded');
+    expect(await bytesOf(registry.getBlob(own, blob))).toEqual(Buffer.from('other'));
+  });
+
   test('103: cannot change the time of another file', async () => {
     const { directory, blobs } = await layout();
     const other = join(folder(), 'other');
