@@ -570,7 +570,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 43,
     without: 'taking away what something else takes the place of',
     file: 'pipeline/oci/image/tree.ts',
-    text: "if (header.type !== 'directory') removeEntry(one, path);",
+    text: "if (header.kind !== 'directory') removeEntry(one, path);",
     instead: "if (header.type !== 'directory') void path;",
     test: 'test/pipeline/oci/image/tree.test.ts',
   },

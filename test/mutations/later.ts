@@ -399,4 +399,20 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: '',
     test: 'test/attack/gate.test.ts',
   },
+  {
+    attack: 180,
+    without: 'leaving out what a header says about all entries',
+    file: 'pipeline/oci/tar-stream.ts',
+    text: "if (type === 'g') {",
+    instead: "if (type === 'y') {",
+    test: 'test/pipeline/oci/tar-stream.test.ts',
+  },
+  {
+    attack: 180,
+    without: 'long names of GNU before those of pax',
+    file: 'pipeline/oci/tar-stream.ts',
+    text: 'extra.name || pax?.path',
+    instead: 'pax?.path || extra.name',
+    test: 'test/pipeline/oci/tar-stream.test.ts',
+  },
 ];

@@ -7,12 +7,11 @@
  */
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { createTarDecoder, type TarHeader } from 'modern-tar';
 import type { FilePieces } from '../../../catalog/source.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { piecesIn } from '../../file-pieces.ts';
+import { type StreamedEntry, tarEntries } from '../tar-stream.ts';
 import { decompressed } from './decompress.ts';
 
 export interface ImageTree {
@@ -189,20 +188,12 @@ interface Unpacking {
 /** Unpacks one layer over those below it. @returns what it adds; what it removes is gone from the stack */
 async function unpackLayer(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Stack> {
   const added = emptyStack();
-  const archive = Readable.toWeb(Readable.from(withinLimits(decompressed(measured(layer, state)), state)));
-  try {
-    for await (const { header, body } of archive.pipeThrough(createTarDecoder({ strict: true }))) {
-      if (++state.count > state.limits.entries) {
-        throw tooLarge('the image has more files', 'per image', `${state.limits.entries} files`);
-      }
-      const path = cleanPath(header.name);
-      if (path === '' || whiteout(path, state.stack)) await passOver(body);
-      else await unpackEntry(path, { header, body }, { added, state });
+  for await (const entry of tarEntries(withinLimits(decompressed(measured(layer, state)), state))) {
+    if (++state.count > state.limits.entries) {
+      throw tooLarge('the image has more files', 'per image', `${state.limits.entries} files`);
     }
-  } catch (error) {
-    if (error instanceof PipelineError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new PipelineError('corrupt', `a layer cannot be read: ${why}`, { cause: error });
+    const path = cleanPath(entry.name);
+    if (path !== '' && !whiteout(path, state.stack)) await unpackEntry(path, entry, { added, state });
   }
   return added;
 }
@@ -216,22 +207,23 @@ interface UnpackTarget {
 /** Adds one entry of an archive. Whatever it is, it takes the place of what had its path. */
 async function unpackEntry(
   path: string,
-  { header, body }: { readonly header: TarHeader; readonly body: ReadableStream<Uint8Array> },
+  header: StreamedEntry,
   { added, state }: UnpackTarget,
 ): Promise<void> {
   const { stack, limits, wanted } = state;
   const isWanted = wanted(path);
   if (isWanted) refuseBehindLink(path, added, stack);
-  const isFile = header.type === undefined || header.type === 'file';
+  if (isWanted && header.kind === 'unknown')
+    throw new PipelineError('corrupt', `a layer has ${JSON.stringify(path)} as a type that is not unpacked`);
+  const isFile = header.kind === 'file';
   if (isFile && isWanted) checkSize(path, header, limits);
   const found = isFile ? undefined : entryOf(path, header, { added, stack, isWanted });
   for (const one of [added, stack]) {
     // A folder over a folder keeps what is in it. Anything else replaces all that had its path, in this layer and below.
-    if (header.type !== 'directory') removeEntry(one, path);
+    if (header.kind !== 'directory') removeEntry(one, path);
     else if (one.entries.get(path)?.kind === 'link') one.entries.delete(path);
   }
-  if (isFile && isWanted) putEntry(added, path, await keepBody(header, state, body));
-  else await passOver(body);
+  if (isFile && isWanted) putEntry(added, path, await keepBody(header, state));
   // A link counts also where it is not wanted: what is wanted must not lie behind it.
   if (found && (isWanted || found.kind === 'link')) putEntry(added, path, found);
 }
@@ -248,12 +240,6 @@ function refuseBehindLink(path: string, added: Stack, stack: Stack): void {
     const what = `the layers put ${JSON.stringify(path)} behind the symbolic link ${JSON.stringify(folder)}`;
     throw new PipelineError('corrupt', what, { hint: 'build the image with a folder in place of the link' });
   }
-}
-
-/** Reads a body to its end. To cancel it would leave the decoder waiting for ever if what follows is in the same piece. */
-async function passOver(body: ReadableStream<Uint8Array>): Promise<void> {
-  const reader = body.getReader();
-  while (!(await reader.read()).done);
 }
 
 /** Passes bytes on until a layer, or all of them, are too large. */
@@ -281,7 +267,7 @@ async function* measured(bytes: AsyncIterable<Uint8Array>, state: Unpacking): As
 }
 
 /** The header declares the size; the decoder refuses a file that has another one. */
-function checkSize(path: string, { size }: TarHeader, { fileBytes }: TreeLimits): void {
+function checkSize(path: string, { size }: StreamedEntry, { fileBytes }: TreeLimits): void {
   if (size <= fileBytes) return;
   throw tooLarge(`${JSON.stringify(path)} is larger (${bytesText(size)})`, 'per file', bytesText(fileBytes));
 }
@@ -332,15 +318,14 @@ function whiteout(path: string, stack: Stack): boolean {
  */
 function entryOf(
   path: string,
-  header: TarHeader,
+  header: StreamedEntry,
   { added, stack, isWanted }: { readonly added: Stack; readonly stack: Stack; readonly isWanted: boolean },
 ): ImageEntry | undefined {
-  const mode = (header.mode ?? 0) & 0o7777;
-  if (header.type === 'directory') return { kind: 'directory', mode, size: 0, offset: 0 };
-  if (header.type === 'symlink')
-    return { kind: 'link', mode, size: 0, offset: 0, target: header.linkname ?? '' };
-  if (header.type !== 'link' || !isWanted) return undefined;
-  const name = cleanPath(header.linkname ?? '');
+  const { mode, kind, target } = header;
+  if (kind === 'directory') return { kind: 'directory', mode, size: 0, offset: 0 };
+  if (kind === 'symlink') return { kind: 'link', mode, size: 0, offset: 0, target };
+  if (kind !== 'link' || !isWanted) return undefined;
+  const name = cleanPath(target);
   const original = added.entries.get(name) ?? stack.entries.get(name);
   if (original) return original;
   const what = `${JSON.stringify(path)} is a hard link to ${JSON.stringify(name)}, whose content Portolan does not read`;
@@ -348,11 +333,7 @@ function entryOf(
 }
 
 /** Appends a file to the one that holds all files of the image. */
-async function keepBody(
-  header: TarHeader,
-  state: Unpacking,
-  body: ReadableStream<Uint8Array>,
-): Promise<ImageEntry> {
+async function keepBody({ name, mode, body }: StreamedEntry, state: Unpacking): Promise<ImageEntry> {
   const offset = state.offset;
   for await (const chunk of body) {
     attempt(state.path, () => {
@@ -362,10 +343,9 @@ async function keepBody(
     const most = Math.max(FREE_FILE_BYTES, MOST_TIMES * state.compressed);
     if (state.offset - offset > most) {
       const limit = `${bytesText(FREE_FILE_BYTES)}, or ${MOST_TIMES} times the compressed layer`;
-      throw tooLarge(`${JSON.stringify(header.name)} is larger`, 'per file', limit);
+      throw tooLarge(`${JSON.stringify(name)} is larger`, 'per file', limit);
     }
   }
-  const mode = (header.mode ?? 0) & 0o7777;
   return { kind: 'file', mode, size: state.offset - offset, offset };
 }
 

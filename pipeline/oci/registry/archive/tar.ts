@@ -19,9 +19,9 @@ export interface TarEntry {
 }
 
 /** Bytes of a block: a header is one, and content fills whole ones. Positions in headers below are those of POSIX `ustar`. */
-const BLOCK = 512;
+export const BLOCK = 512;
 /** Bytes of a long name or of pax records at most. */
-const LARGEST_NAME = 1024 * 1024;
+export const LARGEST_NAME = 1024 * 1024;
 const MOST_ENTRIES = 1_000_000;
 
 /**
@@ -125,28 +125,30 @@ function cleanPath(path: string): string {
 }
 
 /** Whether a block is a header, by its checksum, which counts its own eight bytes as spaces. */
-function isHeader(header: Buffer): boolean {
+export function isHeader(header: Buffer): boolean {
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);
   return sum === numberIn(header, 148, 8);
 }
 
 /** A field of a header as text, up to its first zero byte. */
-function textIn(header: Buffer, at: number, length: number): string {
+export function textIn(header: Buffer, at: number, length: number): string {
   const field = header.subarray(at, at + length);
   const end = field.indexOf(0);
   return field.toString('utf8', 0, end < 0 ? length : end);
 }
 
-/** Octal, or binary when the first bit is set. */
-function numberIn(header: Buffer, at: number, length: number): number {
-  if (((header[at] ?? 0) & 0x80) !== 0) {
-    return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, 0);
+/** Octal, or binary when the first bit is set; -1 for what is negative in binary, NaN for what is not a number. */
+export function numberIn(header: Buffer, at: number, length: number): number {
+  const first = header[at] ?? 0;
+  if ((first & 0xc0) === 0xc0) return -1;
+  if ((first & 0x80) !== 0) {
+    return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, first & 0x7f);
   }
   const text = header
     .toString('latin1', at, at + length)
-    .replace(/[\0 ]+$/, '')
-    .trim();
+    .replaceAll(/^[\0 ]+|[\0 ]+$/g, '')
+    .replace(/\0.*$/s, '');
   return text === '' ? 0 : /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
 }
 

@@ -1,0 +1,248 @@
+/**
+ * Tar archives piece by piece, as Go's archive/tar reads them: what unpacks images on nodes, and opm, are written in Go, and
+ * readers of tar differ in headers of pax and GNU that contradict each other.
+ *
+ * @see https://pkg.go.dev/archive/tar
+ */
+import { Buffer } from 'node:buffer';
+import { PipelineError } from '../error.ts';
+import { BLOCK, isHeader, LARGEST_NAME, numberIn, textIn } from './registry/archive/tar.ts';
+
+export interface StreamedEntry {
+  /** As the archive has it, with `./`, `..` and slashes at both ends. */
+  readonly name: string;
+  /** `other`: devices and pipes. `unknown`: types that container engines refuse to unpack. */
+  readonly kind: 'file' | 'link' | 'symlink' | 'directory' | 'other' | 'unknown';
+  /** What a link names. */
+  readonly target: string;
+  /** Permission bits and above. */
+  readonly mode: number;
+  /** Bytes of content. */
+  readonly size: number;
+  /** The content. What is not read of it is passed over. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The entries of an archive in its order; read the body of one before you ask for the next.
+ *
+ * @throws PipelineError `corrupt` for bytes that are not an archive, that end early, or with files that have holes
+ */
+export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEntry> {
+  const input = cursorOver(bytes);
+  let extra: Extra = {};
+  try {
+    for (;;) {
+      const header = await input.take(BLOCK);
+      if (isZero(header)) return await mustBeOver(input);
+      if (!isHeader(header) || NUMBERS.some(([at, length]) => Number.isNaN(numberIn(header, at, length))))
+        throw bad('has an invalid header');
+      const type = TYPES[header[156] ?? 0] ?? 'unknown';
+      if (type === 'extra') {
+        const size = sizeIn(header);
+        if (size > LARGEST_NAME) throw bad('has a name that is too long');
+        const text = await input.take(size);
+        await input.skip(paddingAfter(size));
+        extra = withExtra(extra, String.fromCharCode(header[156] ?? 0), text);
+        continue;
+      }
+      const { pax } = extra;
+      // Empty ones leave the field of the header.
+      const name = extra.name || pax?.path || nameIn(header);
+      const target = extra.target || pax?.linkpath || textIn(header, 157, 100);
+      extra = {};
+      // In headers of before types, a slash at the end makes a folder.
+      const kind = header[156] === 0 && name.endsWith('/') ? 'directory' : type;
+      const size = HAVE_CONTENT.has(kind) ? sizeIn(header, pax?.size) : 0;
+      let left = size;
+      const body = async function* (): AsyncGenerator<Uint8Array> {
+        while (left > 0) {
+          const piece = await input.some(left);
+          left -= piece.length;
+          yield piece;
+        }
+      };
+      yield { name, kind, target, mode: numberIn(header, 100, 8) & 0o7777, size, body: body() };
+      await input.skip(left + paddingAfter(size));
+    }
+  } finally {
+    await input.close();
+  }
+}
+
+/** Where headers have mode, owner, group, size and time, with their lengths. */
+const NUMBERS = [
+  [100, 8],
+  [108, 8],
+  [116, 8],
+  [124, 12],
+  [136, 12],
+] as const;
+
+/** What type flags stand for. Files: a zero byte and `0`. */
+const TYPES: Readonly<Record<number, StreamedEntry['kind'] | 'extra'>> = Object.fromEntries(
+  Object.entries({
+    '\0': 'file',
+    0: 'file',
+    1: 'link',
+    2: 'symlink',
+    3: 'other',
+    4: 'other',
+    5: 'directory',
+    6: 'other',
+    x: 'extra',
+    g: 'extra',
+    L: 'extra',
+    K: 'extra',
+  } as const).map(([flag, kind]) => [flag.charCodeAt(0), kind]),
+);
+const HAVE_CONTENT: ReadonlySet<StreamedEntry['kind']> = new Set(['file', 'unknown']);
+
+/** What stands before a header, and is about it. */
+interface Extra {
+  readonly pax?: Readonly<Record<'path' | 'linkpath' | 'size', string | undefined>>;
+  /** Names of GNU tar count before those of pax. */
+  readonly name?: string;
+  readonly target?: string;
+}
+
+/** What is known of the next entry after one more extra header. */
+function withExtra(extra: Extra, type: string, text: Buffer): Extra {
+  // Go gives a header about all further entries (`g`) as an entry of its own: nothing applies it, and what stood before is used up.
+  if (type === 'g') {
+    recordsIn(text);
+    return {};
+  }
+  if (type === 'x') {
+    const records = recordsIn(text);
+    return {
+      ...extra,
+      pax: { path: records.get('path'), linkpath: records.get('linkpath'), size: records.get('size') },
+    };
+  }
+  const name = textIn(text, 0, text.length);
+  return type === 'L' ? { ...extra, name } : { ...extra, target: name };
+}
+
+/** The records of pax by key, each `LENGTH KEY=VALUE\n`; LENGTH counts all of it in bytes. */
+function recordsIn(bytes: Buffer): ReadonlyMap<string, string> {
+  const records = new Map<string, string>();
+  for (let at = 0; at < bytes.length; ) {
+    const space = bytes.indexOf(' ', at);
+    const end = at + wholeNumber(bytes.toString('latin1', at, Math.max(space, at)));
+    const equals = bytes.indexOf('=', space);
+    const isWhole =
+      space > at && equals > space + 1 && equals < end && end <= bytes.length && bytes[end - 1] === 10;
+    if (!isWhole) throw bad('has records of pax that cannot be read');
+    const [key, value] = [
+      bytes.toString('utf8', space + 1, equals),
+      bytes.toString('utf8', equals + 1, end - 1),
+    ];
+    if ((['path', 'linkpath'].includes(key) ? value : key).includes('\0'))
+      throw bad('has a name with a zero byte');
+    if (key.startsWith('GNU.sparse.')) throw bad('has a file with holes');
+    records.set(key, value);
+    at = end;
+  }
+  return records;
+}
+
+function wholeNumber(text: string): number {
+  return /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** The size in a header, or in a record of pax about it. */
+function sizeIn(header: Buffer, record = ''): number {
+  // The map of such a file goes on in blocks of its own.
+  if (header[156] === 0x53) throw bad('has a file with holes');
+  const size = record === '' ? numberIn(header, 124, 12) : wholeNumber(record);
+  if (!Number.isSafeInteger(size) || size < 0) throw bad('has an invalid size');
+  return size;
+}
+
+/** The name in a header: `ustar` has a prefix for it, which GNU tar uses for times. */
+function nameIn(header: Buffer): string {
+  const name = textIn(header, 0, 100);
+  const magic = header.toString('latin1', 257, 263);
+  // The header of `star` ends with its name, and has times behind a shorter prefix.
+  const length = header.toString('latin1', 508) === 'tar\0' ? 131 : 155;
+  let prefix = magic === 'ustar\0' ? textIn(header, 345, length) : '';
+  // What old versions of Go wrote: a prefix in a header of GNU tar. Its times are not numbers then.
+  const hasNoTimes = [345, 357].some((at) => header[at] !== 0 && Number.isNaN(numberIn(header, at, 12)));
+  if (header.toString('latin1', 257, 265) === 'ustar  \0' && hasNoTimes) {
+    const text = textIn(header, 345, 155);
+    if (Buffer.byteLength(text) === text.length) prefix = text;
+  }
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+/** Behind the two blocks of zeros at the end, there are only more zeros. */
+async function mustBeOver(input: Cursor): Promise<void> {
+  if (!isZero(await input.take(BLOCK))) throw bad('has an invalid header');
+  for (let piece = await input.next(); piece; piece = await input.next())
+    if (!isZero(piece)) throw bad('goes on behind its end');
+}
+
+/** Whether bytes are zeros only: the first is, and each is like the one before it. */
+function isZero(bytes: Uint8Array): boolean {
+  return (bytes[0] ?? 0) === 0 && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
+}
+
+function paddingAfter(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK;
+}
+
+function bad(why: string): PipelineError {
+  return new PipelineError('corrupt', `a layer cannot be read: its archive ${why}`);
+}
+
+interface Cursor {
+  /** The next bytes, as they come; undefined at the end. */
+  next(): Promise<Uint8Array | undefined>;
+  /** The next bytes, at least one, at most so many. @throws PipelineError `corrupt` at the end */
+  some(most: number): Promise<Uint8Array>;
+  /** The next so many bytes. @throws PipelineError `corrupt` when there are fewer */
+  take(count: number): Promise<Buffer>;
+  /** Passes over so many bytes. @throws PipelineError `corrupt` when there are fewer */
+  skip(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+function cursorOver(bytes: AsyncIterable<Uint8Array>): Cursor {
+  const source = bytes[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array();
+  const next = async (most = Infinity): Promise<Uint8Array | undefined> => {
+    while (rest.length === 0) {
+      const { done, value } = await source.next();
+      if (done) return undefined;
+      rest = value;
+    }
+    const piece = rest.subarray(0, most);
+    rest = rest.subarray(piece.length);
+    return piece;
+  };
+  const some = async (most: number): Promise<Uint8Array> => {
+    const piece = await next(most);
+    if (!piece) throw bad('is cut off');
+    return piece;
+  };
+  return {
+    next: () => next(),
+    some,
+    take: async (count) => {
+      const taken = Buffer.alloc(count);
+      for (let at = 0; at < count; ) {
+        const piece = await some(count - at);
+        taken.set(piece, at);
+        at += piece.length;
+      }
+      return taken;
+    },
+    skip: async (count) => {
+      for (let left = count; left > 0; ) left -= (await some(left)).length;
+    },
+    close: async () => {
+      await source.return?.();
+    },
+  };
+}
