@@ -137,9 +137,12 @@ function withoutFormer(
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   // What is typed by its former name counts as if it were typed by the one of today.
-  const renamed = Object.entries(command.options).flatMap(([name, { former }]) =>
-    former !== undefined && values[former] !== undefined ? [[name, values[former]]] : [],
-  );
+  const renamed = Object.entries(command.options).flatMap(([name, { former }]) => {
+    if (former === undefined || values[former] === undefined) return [];
+    if (values[name] !== undefined)
+      throw usageError(command, `--${former} is the former name of --${name}: use only --${name}`);
+    return [[name, values[former]]];
+  });
   return { ...values, ...Object.fromEntries(renamed) };
 }
 

@@ -31,6 +31,8 @@ export async function deliverIndex(
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<ExitCode> {
   const tag = invocation.text('tag');
+  if (tag === undefined && invocation.text('base-image') !== undefined)
+    throw new PipelineError('usage', '--base-image needs --tag');
   if (tag === undefined) return printOrWriteCatalog(read, format, { invocation, terminal });
   if (invocation.text('to') !== undefined) {
     throw new PipelineError('usage', '--tag and --to cannot be used together');

@@ -11,7 +11,7 @@ import { digestOf } from '../../oci/digest.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Terminal } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
-import type { Invocation } from '../command.ts';
+import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
 
 /** An archive in place of the mirror. */
 export const ARCHIVE_OPTIONS = {
@@ -24,6 +24,25 @@ export const ARCHIVE_OPTIONS = {
     description: 'skip the content of this earlier archive (its directory or its receipt.json)',
   },
 } as const;
+
+/**
+ * Refuses options that do not fit whether an archive is written.
+ *
+ * @throws PipelineError `usage`
+ */
+export function checkArchiveOptions(command: Command, invocation: Invocation): void {
+  const isWritten = isGiven(invocation, 'to-archive');
+  const unfit = (isWritten ? OF_MIRROR : OF_ARCHIVE).find((name) => isGiven(invocation, name));
+  if (unfit === undefined) return;
+  throw usageError(
+    command,
+    isWritten ? `--to-archive and --${unfit} cannot be used together` : `--${unfit} needs --to-archive`,
+  );
+}
+
+/** Options that say nothing where no archive is written, and those that say nothing where one is. */
+const OF_ARCHIVE = ['since', 'archive-size'];
+const OF_MIRROR = ['from-archive', 'state', 'prune'];
 
 interface CopyWay {
   readonly ports: Omit<CopyPorts, 'progress' | 'clock'>;
@@ -56,11 +75,8 @@ export async function openWay(
   const { keepsReferrers } = client;
   const archive = text('to-archive');
   const archives = list('from-archive').map((path) => resolve(directory, path));
-  if (archive !== undefined) {
-    if (archives.length > 0)
-      throw new PipelineError('usage', '--to-archive and --from-archive cannot be used together');
+  if (archive !== undefined)
     return toArchive(resolve(directory, archive), invocation, { client, mapping, part, directory });
-  }
   // Only an archive that is written has anything to complete or to close.
   const whole = { finish: async () => ({}), close: async () => undefined };
   const memory = memoryFor(text('state'), { mapping, directory });

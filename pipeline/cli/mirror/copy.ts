@@ -26,7 +26,7 @@ import {
   PARALLEL,
   requestsOf,
 } from './copy-output.ts';
-import { ARCHIVE_OPTIONS, folderOf, openWay } from './copy-route.ts';
+import { ARCHIVE_OPTIONS, checkArchiveOptions, folderOf, openWay } from './copy-route.ts';
 import { CHECKING_OPTIONS, checksFreshness, plannedIndexes } from './freshness.ts';
 import {
   collectArrivals,
@@ -91,6 +91,7 @@ export const command: Command = {
     'portolan mirror copy mapping.txt --authfile auth.json',
   ],
   run: async (invocation, terminal) => {
+    checkArchiveOptions(command, invocation);
     const format = invocation.text('format') ?? 'text';
     const loaded = planIn(invocation, terminal);
     const mapping = mappingOf(invocation, terminal, loaded);

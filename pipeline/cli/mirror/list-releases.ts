@@ -35,9 +35,14 @@ export const command: Command = {
     const version = text('version');
     if (flag('channels') && version === undefined) throw usageError(command, '--channels needs --version');
     const channel = text('channel') ?? (version === undefined ? undefined : `stable-${version}`);
+    const architectures = architecturesOf(invocation);
+    if (channel === undefined && text('filter-by-archs') !== undefined)
+      throw usageError(command, '--filter-by-archs needs --channel or --version');
+    if (flag('channels') && architectures.length > 1)
+      throw usageError(command, '--channels needs a single architecture');
     const source = openReleaseSource(releasePlaces(invocation, terminal));
     try {
-      const listed = await listIn(source, channel, invocation);
+      const listed = await listIn(source, { channel, architectures, channels: flag('channels') });
       if (flag('json')) await terminal.out(`${JSON.stringify(listed, null, 2)}\n`);
       else await terminal.out(linesText(linesOf(listed)));
       return 0;
@@ -62,17 +67,22 @@ interface ListedReleases {
 /**
  * The versions of OpenShift, the channels that have a version, or the releases of a channel, as the options ask.
  *
- * @param channel undefined for the versions
+ * @param asked without a channel, the versions
  */
 async function listIn(
   source: ReleaseSource,
-  channel: string | undefined,
-  invocation: Invocation,
+  {
+    channel,
+    architectures,
+    channels,
+  }: {
+    readonly channel: string | undefined;
+    readonly architectures: readonly Architecture[];
+    readonly channels: boolean;
+  },
 ): Promise<Listed> {
   if (channel === undefined) return { versions: await minorVersions(source) };
-  const architectures = architecturesOf(invocation);
-  if (invocation.flag('channels'))
-    return { channels: await source.channelsWith(channel, architectures[0] ?? 'amd64') };
+  if (channels) return { channels: await source.channelsWith(channel, architectures[0] ?? 'amd64') };
   const releases: ListedReleases[] = [];
   for (const architecture of architectures) {
     const graph = await source.graphs(architecture)(channel);

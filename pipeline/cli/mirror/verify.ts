@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { type CatalogImages, catalogImages } from '../../../catalog/mirror/images.ts';
@@ -114,12 +115,8 @@ function readGiven({ list, needed, text }: Invocation, { directory }: Terminal):
   const paths = list('documents').map((path) => resolve(directory, path));
   // Throws the error for an option that is missing.
   if (paths.length === 0) needed('documents');
-  const folder = paths.find(isFolder);
-  const mapping = text('mapping');
-  const mappingFile =
-    mapping === undefined && folder !== undefined
-      ? join(folder, 'mapping.txt')
-      : resolve(directory, needed('mapping'));
+  const beside = text('mapping') === undefined ? mappingIn(paths.filter(isFolder)) : undefined;
+  const mappingFile = beside ?? resolve(directory, needed('mapping'));
   const folders = [...paths, mappingFile].map((path) => (isFolder(path) ? path : dirname(path)));
   for (const one of new Set(folders)) checkPlanIn(one);
   const read = paths.flatMap((path) => documentFiles(path)).map((file) => readObjects(readText(file), file));
@@ -137,6 +134,19 @@ function readGiven({ list, needed, text }: Invocation, { directory }: Terminal):
       ...mixedPolicies(objects),
     ],
   };
+}
+
+/**
+ * The mapping in the folders of the documents; undefined without folders.
+ *
+ * @throws PipelineError `usage` if several have one: what the others copied would count as missing
+ */
+function mappingIn(folders: readonly string[]): string | undefined {
+  const files = folders.map((folder) => join(folder, 'mapping.txt'));
+  const there = files.filter((file) => existsSync(file));
+  if (there.length > 1)
+    throw usageError(command, `--mapping is required: ${there.join(' and ')} are both beside documents`);
+  return there[0] ?? files[0];
 }
 
 /** Whether the mirror has an image: nothing was found to be wrong with it there. */

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -157,6 +158,16 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
   const after = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
   expect(after.exit).toBe(1);
   expect(after.out).toContain(`it is ${bundle.root.digest}, not ${list.root.digest}`);
+});
+
+test('verify takes the mapping beside the documents, and asks which one where there are two', async () => {
+  const { directory, index, run } = await scene();
+  await run('plan', 'catalog', '--as', index, '--to', 'mirror.example.com/m', '--out', 'one');
+  cpSync(join(directory, 'one'), join(directory, 'two'), { recursive: true });
+  const verify = () => run('verify', 'catalog', '--documents', 'one', '--documents', 'two');
+  expect(await verify()).toMatchObject({ exit: 2, err: expect.stringContaining('--mapping is required') });
+  rmSync(join(directory, 'one/mapping.txt'));
+  expect(await verify()).toMatchObject({ exit: 0 });
 });
 
 test('through an archive on a disk', async () => {

@@ -6,7 +6,7 @@ import { amountText, findingText, linesText, plainText } from '../../../text.ts'
 import { type Command, type Invocation, usageError } from '../../command.ts';
 import { REGISTRY_OPTIONS } from '../../registry-options.ts';
 import { copyLines, PACE_OPTIONS } from '../copy-output.ts';
-import { ARCHIVE_OPTIONS } from '../copy-route.ts';
+import { ARCHIVE_OPTIONS, checkArchiveOptions } from '../copy-route.ts';
 import { BUNDLES_OPTION } from '../deployed-images.ts';
 import { SIGNING_OPTIONS, signedLine } from '../freshness-sign.ts';
 import { DOCUMENT_OPTIONS, NAMING_OPTIONS } from '../plan/plan-options.ts';
@@ -65,8 +65,7 @@ export const command: Command = {
     'portolan mirror sync imageset-config.yaml --to mirror.example.com/olm --prune --json > report.json',
   ],
   run: async (invocation, terminal) => {
-    if (invocation.text('to-archive') !== undefined && invocation.flag('prune'))
-      throw usageError(command, '--prune and --to-archive cannot be used together');
+    checkArchiveOptions(command, invocation);
     const run = { command, invocation, terminal };
     const planned = await planSync(run);
     const { outcome, errors } = planned;

@@ -40,3 +40,27 @@ test('without --to, a plan of a directory is not looked for', async () => {
   expect(err).toContain('--to is required');
   expect(exit).toBe(2);
 });
+
+test.each([
+  ['--since needs --to-archive', ['mirror', 'copy', 'mapping.txt', '--since', 'last']],
+  ['--archive-size needs --to-archive', ['mirror', 'copy', 'mapping.txt', '--archive-size', '4GiB']],
+  ['--to-archive and --state cannot be used', 'mirror copy mapping.txt --to-archive a --state b'.split(' ')],
+  ['--since needs --to-archive', 'mirror sync set.yaml --to mirror.example.com --since last'.split(' ')],
+  ['--filter-by-archs needs --channel', 'mirror list releases --filter-by-archs arm64'.split(' ')],
+  [
+    '--channels needs a single architecture',
+    'mirror list releases --version 4.20 --channels --filter-by-archs amd64,arm64'.split(' '),
+  ],
+  [
+    '--base-image needs --tag',
+    'index rm --operators foo --from-index catalog --base-image quay.io/acme/opm:v1'.split(' '),
+  ],
+  [
+    '--message is the former name of --print-message',
+    'ring hold v4.20 --reason x --message a/b --print-message a/c'.split(' '),
+  ],
+])('an option without effect is refused: %s', async (message, words) => {
+  const { exit, err } = await portolan(folder(), ...words);
+  expect(err).toContain(message);
+  expect(exit).toBe(2);
+});
