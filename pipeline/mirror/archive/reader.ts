@@ -1,11 +1,6 @@
 /** Archives to be read: images under the names that they are to have at the destination. */
 import { join } from 'node:path';
-import {
-  formatReference,
-  parseReference,
-  type Reference,
-  repositoryName,
-} from '../../../catalog/reference.ts';
+import { formatReference, type Reference, repositoryName } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { algorithmOf, checkedBytes, digestMismatch, digestOf } from '../../oci/digest.ts';
@@ -73,7 +68,7 @@ export async function openArchives(
     const loaded =
       holder === undefined
         ? undefined
-        : await destination.getManifest(parseReference(`${registry}/${holder}@${digest}`));
+        : await destination.getManifest({ kind: 'digest', registry, repository: holder, digest });
     return loaded ?? readManifest(digest, name, bytesOf);
   };
   return {

@@ -17,7 +17,7 @@ import {
   type UpdateGraphs,
   updateRules,
 } from '../../../catalog/mirror/release/update-graph.ts';
-import { formatReference, parseReference } from '../../../catalog/reference.ts';
+import { formatReference, parseReference, tryParseReference } from '../../../catalog/reference.ts';
 import { compareVersions, tryParseVersion } from '../../../catalog/version/version.ts';
 import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -176,8 +176,10 @@ async function existingReleases(
   const found = new Map<string, GraphRelease>();
   await eachOf(versions, PARALLEL, async (version) => {
     const parsed = tryParseVersion(version);
-    if (!parsed) throw new PipelineError('usage', `${JSON.stringify(version)} is not a version of a release`);
-    const reference = parseReference(`${repository}:${version}-${ARCHITECTURES[architecture]}`);
+    // A version may be too long for a tag.
+    const reference = tryParseReference(`${repository}:${version}-${ARCHITECTURES[architecture]}`);
+    if (!parsed || !reference)
+      throw new PipelineError('usage', `${JSON.stringify(version)} is not a version of a release`);
     const payload = await registry.resolve(reference);
     if (!payload) return;
     const { registry: host, repository: name } = reference;

@@ -224,6 +224,16 @@ test('boot images of OpenShift Virtualization belong to a release where that is 
   expect(file('mapping.txt')).toContain('kube-virt-container-x86_64');
 });
 
+test('a version that is too long for a tag is reported', async () => {
+  const { directory, run } = await scene();
+  const version = `4.20.0-${'a'.repeat(128)}`;
+  writeBelow(directory, { 'data/channels/stable-4.20.yaml': `name: stable-4.20\nversions: [${version}]\n` });
+  expect(await run('channels: [{name: stable-4.20}]', '--update-graph', 'data')).toMatchObject({
+    exit: 1,
+    err: expect.stringContaining(`"${version}" is not a version of a release`),
+  });
+});
+
 test('releases between channels are mirrored where the graph of another architecture is missing', async () => {
   const { directory, graph, run, mirrored } = await scene();
   const { nodes } = JSON.parse(graph);

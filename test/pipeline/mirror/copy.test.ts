@@ -469,6 +469,22 @@ test('68: an archive that says another host has what it lacks leads to no reques
   expect(seen).toEqual([]);
 });
 
+test('a receipt with a repository that is none fails its images, and nothing else', async () => {
+  const from = await scene();
+  const [one, two] = [folder(), folder()];
+  const text = mappingOf(from);
+  await archive(one, from, text);
+  await archive(two, from, text, one);
+  const path = join(two, 'receipt.json');
+  const changed = readFileSync(path, 'utf8').replaceAll(
+    /"repository":"([^"/]*)\/[^"]*"/g,
+    '"repository":"$1/Not A Name"',
+  );
+  writeFileSync(path, changed);
+  const { failed } = await load([two], from, text);
+  expect(failed.map(({ why }) => why)).toEqual(Array(2).fill('invalid registry or repository name'));
+});
+
 async function load(directories: readonly string[], { client }: Scene, text: string): Promise<CopyReport> {
   const { registry: from, holderOf } = await openArchives(directories, client);
   return copy(text, { from, to: client, holderOf, keepsReferrers: () => true, memory: NO_MEMORY }, true);
