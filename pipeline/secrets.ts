@@ -97,3 +97,13 @@ export function withoutUserinfo(text: string): string {
   }
   return rest + (parts.at(-1) ?? '');
 }
+
+/** A URL without a name and a password, such as that of a clone in a job: what is attached to an image, or on a site, is public. */
+export function publicUrl(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.username === '' && url.password === '') return text;
+  url.username = '';
+  url.password = '';
+  return url.href;
+}

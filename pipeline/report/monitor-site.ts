@@ -1,6 +1,7 @@
 /** The monitor's site: pages without scripts, a feed, badges, patches, and everything as JSON. */
 import { compareText } from '../../catalog/go/text.ts';
 import { daysBetween, type MonitorEntry, type MonitoredRepository } from '../check/monitor/monitor.ts';
+import { publicUrl } from '../secrets.ts';
 import { amountText, escapeXml, shortList } from '../text.ts';
 import { staticPage } from './page/static-page.ts';
 import { rulePage } from './rule-help.ts';
@@ -38,7 +39,7 @@ export function monitorSite(monitored: Monitored, url: string = DEFAULT_URL): Ma
   const { repositories } = monitored;
   const files = new Map([
     ['index.html', indexPage(monitored)],
-    ['feed.xml', feed(monitored, url)],
+    ['feed.xml', feed(monitored, publicUrl(url))],
     [
       'monitor.json',
       `${JSON.stringify({ apiVersion: 'portolan/v1alpha1', kind: 'Monitor', ...monitored }, null, 2)}\n`,

@@ -5,6 +5,7 @@
  * @see https://slsa.dev/spec/v1.0/provenance
  */
 import { COSIGN_PREDICATE } from '../../oci/signatures/verify.ts';
+import { publicUrl } from '../../secrets.ts';
 import type { PublishReceipt } from '../receipt.ts';
 
 export const PROVENANCE_PREDICATE = 'https://slsa.dev/provenance/v1';
@@ -67,14 +68,4 @@ export function cosignStatement(digest: string): Uint8Array {
     predicate: {},
   };
   return new TextEncoder().encode(JSON.stringify(statement));
-}
-
-/** A URL without a name and a password, such as that of a clone in a job: what is attached to an image is public. */
-function publicUrl(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  if (url.username === '' && url.password === '') return text;
-  url.username = '';
-  url.password = '';
-  return url.href;
 }

@@ -44,7 +44,7 @@ async function monitored(directory: string, list: string): Promise<Monitor> {
     '--out',
     'site',
     '--url',
-    'https://sea.example/m/',
+    'https://anna:secret@sea.example/m/',
   );
   expect(existsSync(join(at, 'site')), ran.err).toBe(true);
   const site = join(at, 'site');
@@ -100,6 +100,7 @@ describe('the monitor', () => {
     const feed = readFileSync(join(site, 'feed.xml'), 'utf8');
     expect(feed).toContain('<link href="https://sea.example/m/sea+catalogs.html#e1"/>');
     expect(feed).not.toContain('<b>');
+    expect(feed).not.toContain('secret');
 
     // The patch applies, and then nobody is stuck.
     git('checkout', '--quiet', '-f', bad);
