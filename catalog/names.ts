@@ -1,5 +1,5 @@
 /**
- * Names that Kubernetes accepts, and names in messages.
+ * Names that Kubernetes accepts, names in messages, and what names say of versions.
  *
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
  */
@@ -66,4 +66,13 @@ export function shellWord(text: string): string {
 /** The end of a name, in which a version is looked for: no sound name is longer, and a hostile one must not cost more. */
 export function nameEnd(name: string): string {
   return name.slice(-300);
+}
+
+/** Words in the names of channels, and in pre-releases, that mark them as unstable. */
+const UNSTABLE =
+  /(?:^|[^a-z])(?:alpha|beta|candidate|nightly|preview|dev|edge|experimental|next|rc|unstable|test)(?:[^a-z]|$)/i;
+
+/** Whether the name of a channel, or a pre-release, says that it is not for production. */
+export function isUnstable(name: string): boolean {
+  return UNSTABLE.test(name);
 }

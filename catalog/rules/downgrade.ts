@@ -2,6 +2,7 @@
 import { type EdgeField, skipRangeOf } from '../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
 import { groupedBy } from '../go/grouped.ts';
+import { isUnstable } from '../names.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../olm/resolve/release.ts';
 import { satisfies } from '../version/satisfies.ts';
@@ -190,15 +191,6 @@ function sameNumbers(a: Version, b: Version): boolean {
 export function lowering(from: Version | undefined, to: Version | undefined): 0 | 1 | 2 {
   if (!from || !to || compareVersions(to, from) >= 0) return 0;
   return !sameNumbers(from, to) || isUnstable(to.prerelease.join('.')) ? 2 : 1;
-}
-
-/** Words in the names of channels, and in pre-releases, that mark them as unstable. */
-const UNSTABLE =
-  /(?:^|[^a-z])(?:alpha|beta|candidate|nightly|preview|dev|edge|experimental|next|rc|unstable|test)(?:[^a-z]|$)/i;
-
-/** Whether the name of a channel, or a pre-release, says that it is not for production. */
-export function isUnstable(name: string): boolean {
-  return UNSTABLE.test(name);
 }
 
 // The part of a list of sorted versions that a range contains, as intervals of positions.

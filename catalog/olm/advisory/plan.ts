@@ -7,6 +7,7 @@ import { hasChain, headOf } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
+import { isUnstable } from '../../names.ts';
 import { compareVersions } from '../../version/version.ts';
 import { compareInstalled, type InstallationGroup, installationGroups } from '../foresight/installation.ts';
 import type { World } from '../foresight/world.ts';
@@ -290,8 +291,16 @@ function channelEdit(
     after !== undefined &&
     ofPackage.channels.has(ofPackage.defaultChannel) &&
     !after.channels.has(ofPackage.defaultChannel);
-  const defaultChannel = isDefaultGone ? channelOfHighestHead(after) : undefined;
+  const defaultChannel = isDefaultGone ? newDefaultChannel(after) : undefined;
   return { ...edit, bundles: new Set(bundles), defaultChannel };
+}
+
+/** The channel that becomes the default one: if possible one for production that is not deprecated. */
+function newDefaultChannel(ofPackage: Package): string | undefined {
+  const all = [...ofPackage.channels];
+  const supported = all.filter(([name]) => !ofPackage.deprecatedChannels.has(name));
+  const best = [supported.filter(([name]) => !isUnstable(name)), supported].find((some) => some.length > 0);
+  return channelOfHighestHead(packageWith(ofPackage, { channels: new Map(best ?? all) }));
 }
 
 /** The channel with the highest head: of equal ones, or where no channel has a single head, the first by name. */

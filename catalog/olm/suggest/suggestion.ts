@@ -8,6 +8,7 @@ import { headOf } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import type { Bundle, Package, Property } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
+import { isUnstable } from '../../names.ts';
 import { compareVersions } from '../../version/version.ts';
 import { foresightWith } from '../foresight/fix-trial.ts';
 import { compareInstalled } from '../foresight/installation.ts';
@@ -154,8 +155,8 @@ function isBeyond(
 /** Today's default channel if it stays, else `stable`, else the newest by number; empty without channels. */
 function defaultChannel({ defaultChannel: today }: Package, plans: readonly SuggestedChannel[]): string {
   if (plans.some(({ name }) => name === today)) return today;
-  // Of channels by number the last is the newest. The one with pre-releases is for those who ask for it.
-  const released = plans.filter(({ name }) => name !== 'candidate');
+  // Of channels by number the last is the newest. One with pre-releases is for those who ask for it.
+  const released = plans.filter(({ name }) => !isUnstable(name));
   return (
     released.find(({ name }) => name === 'stable')?.name ?? (released.at(-1) ?? plans.at(-1))?.name ?? ''
   );

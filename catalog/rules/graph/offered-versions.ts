@@ -1,9 +1,9 @@
 import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
+import { isUnstable } from '../../names.ts';
 import { checkedPackages } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
-import { isUnstable } from '../downgrade.ts';
 import { placeOfEntry, placeOfPackage } from '../finding-location.ts';
 import { channelText, grouped, listed } from '../message-text.ts';
 import { bundleWithVersion, type Versioned } from '../ranges.ts';

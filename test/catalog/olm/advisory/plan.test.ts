@@ -124,6 +124,15 @@ describe('yank', () => {
     expect(plan.withoutUpgradePath).toEqual(['p.v1.0.0']);
   });
 
+  test('the new default channel is one for production, though others have higher versions', async () => {
+    const written = {
+      versions: ['1.0.0', '1.1.0', '2.0.0'],
+      channels: { a: chain('1.0.0'), b: chain('1.1.0'), candidate: chain('2.0.0') },
+    };
+    const plan = planOf(await world(written), advisory('yank', '1.0.0'));
+    expect(plan.edit.defaultChannel).toBe('b');
+  });
+
   test('the head of the default channel that has no other entry: another channel becomes the default', async () => {
     const here = await world({
       versions: ['1.0.0', '2.0.0'],
