@@ -259,7 +259,7 @@ class FileReader {
     const text = isUsual ? written.text : normalBreaks(written.text);
     let fast: FastDocument | undefined;
     const readPiece = (from: number, line: number): FastPiece | undefined => {
-      const piece = readFastPiece(text, from, line);
+      const piece = readFastPiece(text, from, line, this.#limits.depth);
       fast = piece;
       return piece;
     };
@@ -279,7 +279,8 @@ class FileReader {
           continue;
         }
         if (!isPlainlyOpened(text, piece)) fast = undefined;
-        else if (!readsAhead && !this.#known) fast = readFast(text, piece.from, piece.to, piece.line);
+        else if (!readsAhead && !this.#known)
+          fast = readFast(text, piece.from, piece.to, piece.line, this.#limits.depth);
         const read = fast
           ? markedDocument(this.#path, fast)
           : this.#known && isPlainlyOpened(text, piece)
@@ -310,7 +311,7 @@ class FileReader {
     // What has findings, or needs all of its tree, is read for this place only.
     let notKept: ReadDocument | undefined;
     const read = known.find(own, () => {
-      const fast = readAlone(own);
+      const fast = readAlone(own, this.#limits.depth);
       if (fast) return fast;
       const findings = this.#findings.length;
       const start = opened < from ? SEPARATOR.length : 0;
@@ -384,8 +385,8 @@ class FileReader {
 }
 
 /** A document as if it were a file of its own; undefined for what takes the full reader. */
-function readAlone(text: string): ReadDocument | undefined {
-  const read = readFast(text, 0, text.length, 1);
+function readAlone(text: string, depth: number): ReadDocument | undefined {
+  const read = readFast(text, 0, text.length, 1, depth);
   return read && markedDocument('', read);
 }
 

@@ -60,16 +60,18 @@ let depth = 0;
  * Reads one YAML document, `source` from `from` to `to`.
  *
  * @param firstLine the 1-based line of `from`, which must begin a line
- * @returns undefined when the document holds anything outside the subset
+ * @param deepest deepest nesting of collections
+ * @returns undefined when the document holds anything outside the subset, or is nested deeper
  */
 export function readFast(
   source: string,
   from: number,
   to: number,
   firstLine: number,
+  deepest: number = MAX_DEPTH,
 ): FastDocument | undefined {
   try {
-    return openText(source, from, to, firstLine) ? readOpened() : undefined;
+    return openText(source, from, to, firstLine) ? readOpened(deepest) : undefined;
   } finally {
     closeText();
   }
@@ -87,18 +89,25 @@ export interface FastPiece extends FastDocument {
  * separator, a line that begins with `---`. The text is held until {@link closeText}.
  *
  * @param firstLine the 1-based line of `from`, which must begin a line
- * @returns undefined when the document holds anything outside the subset
+ * @param deepest deepest nesting of collections
+ * @returns undefined when the document holds anything outside the subset, or is nested deeper
  */
-export function readFastPiece(source: string, from: number, firstLine: number): FastPiece | undefined {
+export function readFastPiece(
+  source: string,
+  from: number,
+  firstLine: number,
+  deepest: number = MAX_DEPTH,
+): FastPiece | undefined {
   openUsualText(source, from, firstLine);
-  const read = readOpened();
+  const read = readOpened(deepest);
   return read && { ...read, ...documentEnd() };
 }
 
 /** Reads the document that is open; undefined for anything but one collection of the subset. */
-function readOpened(): FastDocument | undefined {
+function readOpened(deepest: number): FastDocument | undefined {
   try {
-    depth = 0;
+    // Begins as deep as leaves that much: each collection compares with a constant.
+    depth = Math.max(0, MAX_DEPTH - deepest);
     nextLine();
     if (indent < 0) return undefined;
     // -1: no collection is around it.

@@ -157,6 +157,19 @@ describe('limits', () => {
     expect(findings.map(({ rule }) => rule)).toEqual(['fbc/yaml', 'fbc/json']);
   });
 
+  test('155: plain YAML is nested as deep as the limit says', async () => {
+    for (const items of [8, 9]) {
+      const files = {
+        'list.yaml': `schema: x\na:\n- ${'- '.repeat(items)}x\n`,
+        'ending.yaml': `schema: x\na:\n- ${'- '.repeat(items)}x`,
+        'object.yaml': Array.from({ length: items + 2 }, (_, i) => `${' '.repeat(i)}schema:\n`).join(''),
+      };
+      const { findings } = await load(sourceOf(files), limits);
+      const deep = findings.filter(({ message }) => message.includes('nested deeper than 10 levels'));
+      expect(deep.map(({ location }) => location.file)).toEqual(items === 8 ? [] : Object.keys(files).sort());
+    }
+  });
+
   test('documents have so many values in a file, and no more', async () => {
     const document = '---\nschema: x\na: &a [[1], [2]]\n';
     const read = async (nodes: number): Promise<string[]> => {
