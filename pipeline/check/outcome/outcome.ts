@@ -137,7 +137,10 @@ function checkedReport(outcome: Checked): CheckReport {
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted = [...findings].sort(compareFindings);
   const errors = sorted.filter(({ severity }) => severity === 'error');
-  const uncounted = new Set(errors.filter((finding) => !isCounted(finding, outcome)));
+  const closing = new Set(closingFindings(outcome));
+  const isCounted = (finding: Finding): boolean =>
+    closing.has(finding) || policy.policy === undefined || isEnforced(policy.policy, finding.rule);
+  const uncounted = new Set(errors.filter((finding) => !isCounted(finding)));
   const notEnforced = [...new Set([...uncounted].map(({ rule }) => rule))].sort();
   const failed = errors.length > uncounted.size;
   const isUnclear = references.unanswered || incomplete !== undefined;
@@ -184,8 +187,10 @@ const TEMPLATE_ALONE =
   'it is a template, and the pull request changes no catalog: commit the catalog that it is rendered to';
 
 /** What is wrong with the change, the policy and the catalogs. */
-function foundIn({ change, policy, defects: { results, references } }: Checked): Finding[] {
-  const closing = [...change.unsafe, ...change.ownerDefects];
+function foundIn(outcome: Checked): Finding[] {
+  const { policy, defects } = outcome;
+  const { results, references } = defects;
+  const closing = closingFindings(outcome);
   // Rules may report the same defect once more.
   const reportedPlaces = new Set(closing.map(placeKey));
   const ofCatalogs = joinedFindings(results.flatMap(({ findings }) => findings));
@@ -215,13 +220,9 @@ function gatesIn(
   return { gates: gateReports(policy, [...found, ...joinedFindings(known.filter(isOfGate))]) };
 }
 
-/** Whether an error fails the check. What makes a change unsafe to read always does. */
-function isCounted(finding: Finding, { change, policy }: Checked): boolean {
-  return (
-    [...change.unsafe, ...change.ownerDefects].includes(finding) ||
-    policy.policy === undefined ||
-    isEnforced(policy.policy, finding.rule)
-  );
+/** What makes a change unsafe to read: it fails the check whatever the policy says of its rule. */
+function closingFindings({ change }: Checked): Finding[] {
+  return [...change.unsafe, ...change.ownerDefects];
 }
 
 /** A key of a bundle directory. */
