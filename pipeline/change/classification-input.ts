@@ -1,6 +1,8 @@
 /** What classification works on: both trees, the policy, and the drafts that it fills. */
+import type { Finding, Location } from '../../catalog/finding.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { PathChange } from '../git/tree.ts';
+import { isPackageName } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { matchesGlob } from '../text.ts';
 import type { CatalogTree } from './catalogs.ts';
@@ -39,4 +41,13 @@ export function claimedPackages({ before, policy }: ClassificationInput): (name:
     before.has(name) ||
     policy.owners.packages.has(name) ||
     policy.reservedNames.some((pattern) => matchesGlob(pattern, name));
+}
+
+/** A finding about the name of a new package if it is not valid, or is reserved for others. */
+export function newNameFindings({ reservedNames }: Policy, name: string, location: Location): Finding[] {
+  const reserved = reservedNames.find((pattern) => matchesGlob(pattern, name));
+  if (reserved === undefined && isPackageName(name)) return [];
+  const why = reserved === undefined ? 'not a valid package name' : `reserved (${reserved})`;
+  const message = `new package ${JSON.stringify(name)}: the name is ${why}`;
+  return [{ rule: 'package/reserved', severity: 'error', message, location, package: name }];
 }

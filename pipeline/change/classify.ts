@@ -8,7 +8,6 @@ import { compareText } from '../../catalog/go/text.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { diffTrees, type PathChange, type TreeDiff } from '../git/tree.ts';
-import { isPackageName } from '../policy/layout.ts';
 import {
   comparedOwnersReader,
   ownersReader,
@@ -16,13 +15,13 @@ import {
   sameOwners,
 } from '../policy/owners/owners.ts';
 import type { Policy } from '../policy/policy.ts';
-import { matchesGlob } from '../text.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
 import {
   type ChangedPath,
   type ClassificationInput,
   claimedPackages,
+  newNameFindings,
   type Trees,
 } from './classification-input.ts';
 import { type ChangeBudget, fileReader, type KeptFiles } from './content.ts';
@@ -282,17 +281,12 @@ async function foreignBlobs(
 }
 
 /** Findings about new packages whose names are not valid, or are reserved for others. */
-function nameFindings(packages: ReadonlyMap<string, PackageChange>, { reservedNames }: Policy): Finding[] {
+function nameFindings(packages: ReadonlyMap<string, PackageChange>, policy: Policy): Finding[] {
   return [...packages.values()]
     .filter(({ classes }) => classes.has('new-package'))
     .flatMap(({ name, paths, elsewhere }) => {
       const [file = ''] = [...paths, ...elsewhere];
-      const reserved = reservedNames.find((pattern) => matchesGlob(pattern, name));
-      if (reserved === undefined && isPackageName(name)) return [];
-      const why = reserved === undefined ? 'not a valid package name' : `reserved (${reserved})`;
-      const message = `new package ${JSON.stringify(name)}: the name is ${why}`;
-      const location = { file, line: 1, column: 1 };
-      return [{ rule: 'package/reserved', severity: 'error', message, location, package: name } as const];
+      return newNameFindings(policy, name, { file, line: 1, column: 1 });
     });
 }
 

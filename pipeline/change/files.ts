@@ -8,7 +8,12 @@ import { entryAt, type PathChange } from '../git/tree.ts';
 import { bundleFolderOf } from '../policy/bundle-directory.ts';
 import { isVersionFolder } from '../policy/layout.ts';
 import type { AllowableClass } from '../policy/policy.ts';
-import { type ChangedPath, type ClassificationInput, claimedPackages } from './classification-input.ts';
+import {
+  type ChangedPath,
+  type ClassificationInput,
+  claimedPackages,
+  newNameFindings,
+} from './classification-input.ts';
 import {
   type ForeignPlace,
   localImage,
@@ -135,18 +140,20 @@ function foreignNames(
 
 /** Notes in the drafts of the packages, and in `found`, what changes in a composite file. */
 async function compareComposite(
-  { objects, drafts }: ClassificationInput,
+  { objects, policy, drafts, before: existing }: ClassificationInput,
   { path, before, after }: ChangedPath,
   found: FilesFound,
 ): Promise<void> {
   const bytes = async (file: PathChange['before']): Promise<Uint8Array | undefined> =>
     file && (await objects.read(file.id)).bytes;
-  const { packages, isOutsidePackages, unread } = compositeChange(
+  const { packages, added, isOutsidePackages, unread } = compositeChange(
     path,
     await bytes(before),
     await bytes(after),
   );
   found.unread.push(...unread.filter(({ severity }) => severity === 'error'));
+  for (const { name, location } of added)
+    if (!existing.has(name)) found.unread.push(...newNameFindings(policy, name, location));
   if (isOutsidePackages) found.outsidePackages.push(path);
   for (const { name, images } of packages) {
     const draft = drafts.draftOf(name);
@@ -219,6 +226,8 @@ interface CompositeChange {
     readonly name: string;
     readonly images: readonly [before: string, after: string];
   }[];
+  /** The packages that the file did not list. */
+  readonly added: Composite['references'];
   /** Whether anything else in the file changed. */
   readonly isOutsidePackages: boolean;
   /** Why the file cannot be read, severity error. */
@@ -242,14 +251,15 @@ function compositeChange(
   const known = new Set(old && imagesOf(old).values());
   const brought = (now?.references ?? []).filter(({ image }) => !known.has(image));
   findings.push(...brought.flatMap(({ image, location }) => localImage(image, location)));
+  const images: ReadonlyMap<string, string> = old ? imagesOf(old) : new Map();
+  const added = (now?.references ?? []).filter(({ name }) => !images.has(name));
   if (!old || !now || restOf(old) !== restOf(now))
-    return { packages: [], isOutsidePackages: true, unread: findings };
-  const images = imagesOf(old);
+    return { packages: [], added, isOutsidePackages: true, unread: findings };
   const packages = now.references.flatMap(({ name, image }) => {
     const was = images.get(name) ?? '';
     return was === image ? [] : [{ name, images: [was, image] as const }];
   });
-  return { packages, isOutsidePackages: false, unread: findings };
+  return { packages, added, isOutsidePackages: false, unread: findings };
 }
 
 function imagesOf({ references }: Composite): Map<string, string> {

@@ -587,6 +587,19 @@ describe('whose blobs they are', () => {
       authority: 'deny',
       headline: expect.stringContaining('reserved'),
     });
+    const listing = (...names: string[]): Files => {
+      const references = names.map(
+        (name) => `- {name: ${name}, image: 'quay.io/q/${name}@sha256:${'1'.repeat(64)}'}\n`,
+      );
+      return { 'composite.yaml': `name: v4.19\nreferences:\n${references.join('')}` };
+    };
+    const composed = { [POLICY_PATH]: `${base[POLICY_PATH]}layout: {composite: composite.yaml}\n` };
+    const compose = async (before: Files, after: Files): Promise<string> =>
+      (await judge({ base: { ...composed, ...before }, author: 'alice', head: after })).decision.authority;
+    expect(await compose(listing('etcd'), listing('etcd', 'mine'))).toBe('allow');
+    expect(await compose({}, listing('openshift-x'))).toBe('deny');
+    expect(await compose(listing('etcd'), listing('etcd', 'openshift-x'))).toBe('deny');
+    expect(await compose(listing('openshift-x'), listing('openshift-x', 'mine'))).toBe('allow');
     // A name that another catalog has is not new: it takes its owners.
     expect(
       (
