@@ -316,7 +316,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 32,
     without: 'reserved names',
-    file: CLASSIFY,
+    file: 'pipeline/change/classification-input.ts',
     text: 'if (reserved === undefined && isPackageName(name)) return [];',
     instead: 'if (reserved === undefined || isPackageName(name)) return [];',
     test: GATE,
