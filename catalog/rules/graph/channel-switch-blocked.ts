@@ -25,7 +25,7 @@ export const rule: Rule = {
         report(message, placeOfHead(one.channel), { package: ofPackage.name, hint: 'remove channels' });
         continue;
       }
-      const blocked = blockedIn(world, stops);
+      const blocked = blockedIn(world, stops, ({ channel }) => isOffered(ofPackage, channel));
       for (const group of grouped(blocked, ({ to }) => to.channel.name)) {
         const [first] = group;
         if (!first) continue;
@@ -64,8 +64,21 @@ function stopsIn(ofPackage: Package): Stop[] {
   });
 }
 
-/** Pairs of channels where the head of one has no way into the newer other, not even through a third. */
-function blockedIn(world: World, stops: readonly Stop[]): { from: Stop; to: Stop }[] {
+/** Whether users may be told to switch to a channel. */
+function isOffered({ deprecatedChannels }: Package, { name }: Channel): boolean {
+  return !isUnstable(name) && !deprecatedChannels.has(name);
+}
+
+/**
+ * Pairs of channels where the head of one has no way into the newer other, not even through a third.
+ *
+ * @param isWanted whether anybody is to get to a head
+ */
+function blockedIn(
+  world: World,
+  stops: readonly Stop[],
+  isWanted: (to: Stop) => boolean,
+): { from: Stop; to: Stop }[] {
   // The targets depend only on the installed version: check channels with the same head once.
   const heads = new Set(stops.map(({ bundle }) => bundle));
   const named = new Map(stops.map(({ channel }) => [channel, namesBundle(channel)]));
@@ -89,7 +102,7 @@ function blockedIn(world: World, stops: readonly Stop[]): { from: Stop; to: Stop
     }
     blocked.set(
       head,
-      stops.filter((to) => isNewer(to.bundle, head) && !isUnstable(to.channel.name) && !reached.has(to)),
+      stops.filter((to) => isNewer(to.bundle, head) && isWanted(to) && !reached.has(to)),
     );
   }
   return stops.flatMap((from) => (blocked.get(from.bundle) ?? []).map((to) => ({ from, to })));
