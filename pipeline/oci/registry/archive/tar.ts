@@ -21,7 +21,7 @@ export interface TarEntry {
 /** Bytes of a block: a header is one, and content fills whole ones. Positions in headers below are those of POSIX `ustar`. */
 export const BLOCK = 512;
 /** Bytes of a long name or of pax records at most. */
-export const LARGEST_NAME = 1024 * 1024;
+export const LARGEST_NAME: number = 1024 * 1024;
 const MOST_ENTRIES = 1_000_000;
 
 /**
