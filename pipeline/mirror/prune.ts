@@ -109,7 +109,7 @@ async function deleteImage(registry: Registry, image: Reference, deleting: Delet
     });
     if (gone) return true;
   }
-  const { tags, lists } = await stayingWith(registry, withDigest(image, standing.digest), deleting);
+  const { tags, lists } = await stayingWith(registry, { image, digest: standing.digest }, deleting);
   const reasons = [
     ...(tags.length > 0 ? [`the image of ${tags.join(', ')}`] : []),
     ...(lists.length > 0 ? [`a part of ${lists.join(', ')}`] : []),
@@ -123,25 +123,38 @@ async function deleteImage(registry: Registry, image: Reference, deleting: Delet
   return registry.deleteManifest(withDigest(image, standing.digest));
 }
 
-/** What stays in a repository and needs a manifest: names of it, and lists that name it as one of their platforms. */
+/**
+ * What stays in a repository and needs the manifest of an image: names of it, and lists that name it as one of their platforms.
+ *
+ * @throws PipelineError `conflict` where the registry does not list the image's own tag: others may be missing as well
+ */
 async function stayingWith(
   registry: Registry,
-  image: DigestReference,
+  { image, digest: manifest }: { readonly image: Reference; readonly digest: string },
   { going, keep, childrenAt }: Deleting,
 ): Promise<{ readonly tags: readonly string[]; readonly lists: readonly string[] }> {
   const tags: string[] = [];
   const lists: string[] = [];
   const look = async (name: string, digest: string, isList: boolean): Promise<void> => {
-    if (digest === image.digest) tags.push(name);
-    else if (isList && (await childrenAt(withDigest(image, digest))).includes(image.digest)) lists.push(name);
+    if (digest === manifest) tags.push(name);
+    else if (isList && (await childrenAt(withDigest(image, digest))).includes(manifest)) lists.push(name);
   };
   const repository = repositoryName(image);
+  let isListed = image.kind === 'digest';
   for await (const tag of registry.listTags(image)) {
+    isListed ||= image.kind === 'tag' && tag === image.tag;
     if (going.has(`${repository}:${tag}`)) continue;
     const standing = await registry.resolve({ ...image, kind: 'tag', tag });
     if (!standing) continue;
     const isList = LIST_TYPES.has(standing.mediaType) && !isReferrersTag(tag, standing.digest);
     await look(tag, standing.digest, isList);
+  }
+  if (!isListed) {
+    const what = `${formatReference(image)} is missing in the list of tags`;
+    throw new PipelineError(
+      'conflict',
+      `${what}: others may have its image, and the registry cannot delete a single tag`,
+    );
   }
   for (const digest of digestsIn(repository, keep)) await look(`${repository}@${digest}`, digest, true);
   return { tags, lists };

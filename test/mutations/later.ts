@@ -439,4 +439,12 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: 'pax?.path || extra.name',
     test: 'test/pipeline/oci/tar-stream.test.ts',
   },
+  {
+    attack: 181,
+    without: "a look for the image's own tag in the list",
+    file: 'pipeline/mirror/prune.ts',
+    text: 'if (!isListed) {',
+    instead: 'if (isListed === null) {',
+    test: 'test/pipeline/mirror/prune.test.ts',
+  },
 ];

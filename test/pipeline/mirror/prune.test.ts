@@ -93,6 +93,23 @@ function withoutTagDeletion(client: Registry): Registry {
   };
 }
 
+test('181: an image stays where the registry does not list its own tag', async () => {
+  const { client, at, child } = await scene();
+  await client.putManifest(at('old'), child);
+  await client.putManifest(at('new'), child);
+  for (const listed of [[], ['v1']]) {
+    const silent = {
+      ...withoutTagDeletion(client),
+      async *listTags(): AsyncGenerator<string> {
+        yield* listed;
+      },
+    };
+    const { failed } = await pruneImages(silent, [at('old')]);
+    expect(failed[0]?.why).toContain('is missing in the list of tags');
+    expect(await client.resolve(at('new'))).toBeDefined();
+  }
+});
+
 test('attack 56: an image of one platform stays while a list that stays names it', async () => {
   const { client, at, child, list } = await scene();
   const digest = withDigest(at('v1'), child.digest);
