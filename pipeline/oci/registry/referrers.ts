@@ -19,7 +19,7 @@ import {
   parseManifest,
   referrerDescriptor,
 } from './image.ts';
-import { deleteManifest, getManifest, putManifest } from './manifest.ts';
+import { deleteManifest, getManifest, putManifest, resolveManifest } from './manifest.ts';
 import { failureOf, headerOf, readAll } from './response.ts';
 import { nextPage } from './tags.ts';
 
@@ -190,7 +190,7 @@ async function changeList(
     const changed = change(rawManifests(list));
     if (changed === undefined) return;
     // An empty list is deleted, not written: there is nothing to read again.
-    if (before && changed.length === 0) return deleteList(endpoint, tag, before.digest);
+    if (before && changed.length === 0) return deleteList(endpoint, tag, { digest: before.digest, limit });
     const json = { ...list, schemaVersion: 2, mediaType: OCI_INDEX, manifests: changed };
     const bytes = new TextEncoder().encode(JSON.stringify(json));
     await putManifest(endpoint, tag, { mediaType: OCI_INDEX, digest: digestOf(bytes), bytes });
@@ -206,15 +206,20 @@ async function changeList(
 
 /**
  * Deletes a list by its digest: distribution 2 deletes no tags, and a list that others have written meanwhile stays. Artifact
- * Registry refuses that while a tag names the list: there the tag is deleted.
+ * Registry refuses that while a tag names the list, and others leave the tag: there the tag is deleted.
  */
-async function deleteList(endpoint: Endpoint, tag: TagReference, digest: string): Promise<void> {
+async function deleteList(
+  endpoint: Endpoint,
+  tag: TagReference,
+  { digest, limit }: { readonly digest: string; readonly limit: number },
+): Promise<void> {
   try {
     await deleteManifest(endpoint, withDigest(tag, digest));
   } catch (error) {
     if (!(error instanceof PipelineError) || error.retryable) throw error;
-    await deleteManifest(endpoint, tag);
   }
+  const standing = await resolveManifest(endpoint, tag, limit);
+  if (standing?.digest === digest) await deleteManifest(endpoint, tag);
 }
 
 /**

@@ -170,12 +170,12 @@ test.each([
   expect(referrersTag({ registry: 'r', repository: 'a' }, digest).tag).toBe(tag);
 });
 
-/** A host without the referrers API in front of the embedded registry; it refuses some deletions. */
-async function refusingDeletion(isRefused: (path: string) => boolean) {
+/** A host without the referrers API in front of the embedded registry; it answers some deletions, and does nothing then. */
+async function refusingDeletion(status: number, isRefused: (path: string) => boolean) {
   const inner = await withoutApi();
   return startHost((request, response) => {
     if (request.method === 'DELETE' && isRefused(request.url))
-      return reply(response, 400, '{"errors":[{"code":"DIGEST_INVALID"}]}');
+      return reply(response, status, '{"errors":[{"code":"DIGEST_INVALID"}]}');
     void hand(inner.host, request).then(({ status, headers, body }) => {
       reply(response, status, body, headers);
     });
@@ -183,11 +183,12 @@ async function refusingDeletion(isRefused: (path: string) => boolean) {
 }
 
 test.each([
-  ['no tags, as distribution 2', (path: string) => !path.includes('/sha256:')],
-  ['no list that a tag names, as Artifact Registry', (path: string) => path.includes('/sha256:LIST')],
-])('the last referrer goes with its list where a registry deletes %s', async (_, isRefused) => {
+  ['no tags, as distribution 2', 400, (path: string) => !path.includes('/sha256:')],
+  ['no list that a tag names, as Artifact Registry', 400, (path: string) => path.includes('/sha256:LIST')],
+  ['a list without its tag', 202, (path: string) => path.includes('/sha256:LIST')],
+])('the last referrer goes with its list where a registry deletes %s', async (_, status, isRefused) => {
   let list = '';
-  const { host } = await refusingDeletion((path) => isRefused(path.replace(list, 'sha256:LIST')));
+  const { host } = await refusingDeletion(status, (path) => isRefused(path.replace(list, 'sha256:LIST')));
   const client = testClient([host]);
   const at = parseReference(`${host}/a:v1`);
   await pushImage(client, at, { image });
