@@ -55,7 +55,7 @@ export const command: Command = {
   },
   details: [
     'CONFIG is an ImageSetConfiguration of oc-mirror. Portolan plans the mirror, builds the index image of each selection,',
-    'copies all images, checks in the mirror that they are complete, writes the manifests for the clusters, and with',
+    'copies all images, checks that the mirror has all of their manifests, writes the manifests for the clusters, and with',
     '--prune deletes what is no longer needed. Run the same command again to resume after an interruption, and for each',
     'update. A record in the mirror, in PATH/portolan-records, protects what CONFIG needs from the --prune of others, and',
     'refuses a catalog of another configuration. The exit code is 0 if no listed image, and no index image, is missing in the mirror.',
