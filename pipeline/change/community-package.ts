@@ -20,7 +20,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { plainBundle } from '../../catalog/opm/template/template.ts';
 import type { ObjectReader, TreeEntry } from '../git/objects.ts';
-import { treeSource } from '../git/source.ts';
+import { treeSource, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree } from '../git/tree.ts';
 import { isVersionFolder } from '../policy/layout.ts';
 import { readSettings, readStrictSettings } from '../settings.ts';
@@ -160,6 +160,11 @@ async function ciSettings(
   const entry = entries.find(({ name }) => name === 'ci.yaml');
   if (!entry) return { mode: 'replaces', findings: [] };
   const file = `${folder}/ci.yaml`;
+  const unreadable = whyUnreadable(entry.mode);
+  if (unreadable !== undefined) {
+    const message = `ci.yaml is ${unreadable}, expected a regular file`;
+    return { mode: undefined, findings: [finding(message, { file, line: 1, column: 1 })] };
+  }
   const { settings, findings } = readStrictSettings(file, (await objects.read(entry.id)).bytes);
   if (!settings) return { mode: undefined, findings };
   const value = isObject(settings.value) ? settings.value : {};

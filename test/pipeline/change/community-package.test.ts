@@ -124,6 +124,11 @@ test.each<[string, Files, string]>([
     'updateGraph is "x", expected replaces-mode',
   ],
   [
+    'a link in place of the settings',
+    { 'operators/ferry/ci.yaml': { mode: '120000', text: '../../ci.yaml' } },
+    'ci.yaml is a symbolic link, expected a regular file',
+  ],
+  [
     'versions that say nothing',
     bundle('1.3.0', '  replaces: ferry.v1.2.0\n', 'soon'),
     'com.redhat.openshift.versions is "soon"',
