@@ -4,6 +4,7 @@ import { isIgnoreFile } from '../../catalog/fbc/ignore.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
+import { whyUnreadable } from '../git/source.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
 import { bundleFolderOf } from '../policy/bundle-directory.ts';
 import { isVersionFolder } from '../policy/layout.ts';
@@ -144,8 +145,9 @@ async function compareComposite(
   { path, before, after }: ChangedPath,
   found: FilesFound,
 ): Promise<void> {
+  // A submodule has nothing to read, and a link's text is no composite file: both are as if there were none.
   const bytes = async (file: PathChange['before']): Promise<Uint8Array | undefined> =>
-    file && (await objects.read(file.id)).bytes;
+    file && whyUnreadable(file.mode) === undefined ? (await objects.read(file.id)).bytes : undefined;
   const { packages, added, isOutsidePackages, unread } = compositeChange(
     path,
     await bytes(before),

@@ -446,6 +446,18 @@ describe('where packages share files', () => {
       expect(await classes({ 'composite.yaml': other }, base)).toEqual({ repository: 'composite.yaml' });
     }
   });
+
+  test('a composite file that is no regular file is as none, and can be repaired', async () => {
+    for (const odd of [
+      { mode: '160000', id: 'a'.repeat(40) },
+      { mode: '120000', text: 'other.yaml' },
+    ] as const) {
+      const files: Files = { 'composite.yaml': odd };
+      expect(await classes(files, base)).toEqual({ repository: 'composite.yaml' });
+      const repaired = { 'composite.yaml': base['composite.yaml'] };
+      expect(await classes(repaired, { ...base, ...files })).toEqual({ repository: 'composite.yaml' });
+    }
+  });
 });
 
 describe('101: an image that whoever renders a file would read from their own machine', () => {
