@@ -211,7 +211,8 @@ async function readFolder(
 /** The text of `com.redhat.openshift.versions` in a bundle's annotations; undefined without one. */
 async function annotatedVersions(objects: ObjectReader, tree: string): Promise<string | undefined> {
   const entry = await entryAt(objects, tree, 'metadata/annotations.yaml');
-  if (!entry || isTree(entry.mode)) return undefined;
+  // What is no regular file, reading the bundle reports.
+  if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
   const { settings } = readSettings('annotations.yaml', (await objects.read(entry.id)).bytes);
   const value = isObject(settings?.value) ? settings.value['annotations'] : undefined;
   const versions = isObject(value) ? value[OPENSHIFT_VERSIONS] : undefined;

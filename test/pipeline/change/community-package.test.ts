@@ -148,6 +148,21 @@ test.each<[string, Files, string]>([
   );
 });
 
+test('annotations in a submodule are a finding, and can be repaired', async () => {
+  const { directory, commit } = repository();
+  const path = 'operators/ferry/1.2.0/metadata/annotations.yaml';
+  const base = commit(BASE, { branch: 'main' });
+  const odd = commit({ [path]: { mode: '160000', id: 'a'.repeat(40) } }, { parents: [base] });
+  const repaired = commit({ [path]: BASE[path] as string }, { parents: [odd] });
+  const errorsOf = async (from: string, to: string): Promise<string[]> => {
+    const { out } = await portolan(directory, 'check', '--base', from, '--head', to, '--format', 'json');
+    const { findings } = JSON.parse(out) as { findings: { rule: string; severity: string }[] };
+    return findings.filter(({ severity }) => severity === 'error').map(({ rule }) => rule);
+  };
+  expect(await errorsOf(base, odd)).toContain('path/mode');
+  expect(await errorsOf(odd, repaired)).toEqual([]);
+});
+
 test('a pull request is judged by what becomes of the catalogs', async () => {
   const { directory, commit } = repository();
   const base = commit(BASE, { branch: 'main' });
