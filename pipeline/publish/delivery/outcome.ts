@@ -86,8 +86,13 @@ export const CONTEXT = 'portolan/publish';
 /** Of the status that says what became of a commit's bundles. */
 export const BUNDLES_CONTEXT = 'portolan/release';
 
-/** Bytes of a commit status's description at most. */
+/** Characters of a commit status's description at most: GitHub refuses longer ones. */
 const DESCRIPTION = 140;
+
+/** A text for a commit's status. Half a character, of those that have two in JavaScript, would be refused as well. */
+function cut(text: string): string {
+  return [...text].slice(0, DESCRIPTION).join('');
+}
 
 /**
  * Writes the records of a commit that waits. One of which more is known does not wait again, though its message
@@ -147,8 +152,8 @@ export async function reportBundles(
   subject: Pick<Outcome, 'repository' | 'commit'>,
   { state, text }: { readonly state: CommitStatus['state']; readonly text: string },
 ): Promise<void> {
-  const description = text.slice(0, DESCRIPTION);
-  await reports.send(messageOf({ v: 1, kind: 'report', what: 'bundles', ...subject, state, description }));
+  const message = { v: 1, kind: 'report', what: 'bundles', ...subject, state } as const;
+  await reports.send(messageOf({ ...message, description: cut(text) }));
 }
 
 /** Records the end of a message of an old commit. What a newer commit has recorded stays the catalog's last outcome. */
@@ -219,9 +224,9 @@ export function statusFor(
   return url === undefined ? status : { ...status, url };
 }
 
-/** The state and text of a commit's status. GitHub refuses longer texts. */
+/** The state and text of a commit's status. */
 function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state' | 'description'> {
-  return { state: STATES[state], description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION) };
+  return { state: STATES[state], description: cut(`${WORDS[state]}: ${detail}`) };
 }
 
 /**

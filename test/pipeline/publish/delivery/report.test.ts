@@ -5,7 +5,7 @@ import type { CommitStatus, Forge } from '../../../../pipeline/ports.ts';
 import { handleMessage } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
 import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import { messageOf, type PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
-import { reportCommit } from '../../../../pipeline/publish/delivery/outcome.ts';
+import { reportCommit, statusFor } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { ReportPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handleReport } from '../../../../pipeline/publish/delivery/report.ts';
 import { statusOf } from '../../../../pipeline/publish/delivery/status.ts';
@@ -212,3 +212,12 @@ function report(rest: object): string {
     ...rest,
   });
 }
+
+test('a long status is cut between characters', () => {
+  for (const detail of ['\u{1f600}'.repeat(200), `x${'\u{1f600}'.repeat(200)}`]) {
+    const outcome = { repository: 'a/b', catalog: 'c', commit: 'd', state: 'failed', detail } as const;
+    const { description } = statusFor(outcome, undefined);
+    expect([...description]).toHaveLength(140);
+    expect(new TextDecoder().decode(new TextEncoder().encode(description))).toBe(description);
+  }
+});
