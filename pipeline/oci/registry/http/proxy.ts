@@ -99,7 +99,8 @@ function addRange(ranges: BlockList, entry: string): boolean {
 function nameEntry(entry: string): { name: string; port: string; below: boolean } {
   const [, host = entry, port = ''] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
   const name = host.replace(/^\*?\./, '');
-  return { name, port, below: name !== host };
+  // An address of IPv6 with a port has brackets, which the host of a URL is compared without.
+  return { name: name.replace(/^\[|\]$/g, ''), port, below: name !== host };
 }
 
 /** The `Proxy-Authorization` header for a proxy whose URL holds a name and a password. */

@@ -36,7 +36,10 @@ describe('no_proxy', () => {
     ['10.0.0.0/8', '10.2.3.4', true],
     ['10.0.0.0/8', '11.2.3.4', false],
     ['10.2.3.4', '10.2.3.4:5000', true],
+    ['10.2.3.4:5000', '10.2.3.4:5000', true],
     ['fd00::/8', '[fd00::1]', true],
+    ['[fd00::1]:5000', '[fd00::1]:5000', true],
+    ['[fd00::1]:5000', '[fd00::1]:5001', false],
     ['10.0.0.0/99', '10.2.3.4', false],
   ])('%s covers %s: %s', (no_proxy, host, direct) => {
     expect(choose({ https_proxy: 'http://p', no_proxy }, `https://${host}/`)).toBe(
