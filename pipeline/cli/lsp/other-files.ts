@@ -3,7 +3,7 @@ import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
 import { isInSuite } from '../../../catalog/bundle/suite.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { readImageSet } from '../../../catalog/mirror/image-set.ts';
-import { templateKind } from '../../../catalog/opm/template/kinds.ts';
+import { TEMPLATE_KINDS, templateKind } from '../../../catalog/opm/template/kinds.ts';
 import { TemplateError } from '../../../catalog/opm/template/template.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { runInspection } from '../../../catalog/rules/rule.ts';
@@ -14,11 +14,21 @@ import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 
-/** Whether a text may be of a file-based catalog: one of its documents has a schema of OLM's. */
+/**
+ * Whether a text may be of a file-based catalog: one of its documents has a schema of OLM's. So have the entries of a
+ * template, but no catalog has a template's schema.
+ */
 export function isCatalogText(text: string): boolean {
-  return /(?:^|[{,])[ \t]*["']?schema["']?[ \t]*:[ \t]*["']?olm\.(?:package|channel|bundle|deprecations)\b/m.test(
-    text,
-  );
+  return OF_CATALOG.test(text) && !OF_TEMPLATE.test(text);
+}
+
+const OF_CATALOG = schemaPattern(['olm.package', 'olm.channel', 'olm.bundle', 'olm.deprecations']);
+const OF_TEMPLATE = schemaPattern(TEMPLATE_KINDS.map(({ schema }) => schema));
+
+/** A field `schema` with one of some values, in YAML or JSON. */
+function schemaPattern(schemas: readonly string[]): RegExp {
+  const values = schemas.map((schema) => schema.replaceAll('.', '\\.')).join('|');
+  return new RegExp(`(?:^|[{,])[ \\t]*["']?schema["']?[ \\t]*:[ \\t]*["']?(?:${values})\\b`, 'm');
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   SymbolKind,
   TextDocumentSyncKind,
 } from 'vscode-languageserver/node';
+import { IGNORE_FILE, ignoreMatcher } from '../../../catalog/fbc/ignore.ts';
 import { splitAtMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { correctedLine } from '../../../catalog/yaml/correction.ts';
@@ -41,7 +42,7 @@ interface Open {
   readonly path: string;
   readonly text: SegmentedText;
   /** The folder whose catalog it is part of; undefined for a file of another kind. */
-  readonly folder: CatalogFolder | undefined;
+  folder: CatalogFolder | undefined;
   version: number;
   findings: readonly Finding[];
   /** Whether all of it was checked once. */
@@ -92,6 +93,8 @@ class Session {
       if (!open) return;
       for (const change of contentChanges) open.text.change(change);
       open.version = version;
+      // A file may begin empty: it is a catalog's once it has a blob.
+      if (!open.folder) this.#joinCatalog(open);
       this.#check(uri);
     });
     connection.onDidCloseTextDocument(({ textDocument: { uri } }) => this.#onClosed(uri));
@@ -130,11 +133,19 @@ class Session {
   #onOpened(uri: string, text: string, version: number): void {
     if (!uri.startsWith('file:')) return;
     const path = fileURLToPath(uri);
-    const folder = isCatalogText(text) ? this.#folderOf(path) : undefined;
     const own = new SegmentedText(text);
-    folder?.files.set(path, own);
-    this.#open.set(uri, { path, text: own, folder, version, findings: [], isKnown: false });
+    const open = { path, text: own, folder: undefined, version, findings: [], isKnown: false };
+    this.#joinCatalog(open);
+    this.#open.set(uri, open);
     this.#check(uri);
+  }
+
+  /** Makes a document part of the catalog in its folder, if it has blobs of one. */
+  #joinCatalog(open: Open): void {
+    if (!isCatalogText(open.text.text) || ignoredIn(dirname(open.path))(open.path)) return;
+    open.folder = this.#folderOf(open.path);
+    open.folder.files.set(open.path, open.text);
+    open.isKnown = false;
   }
 
   /** Forgets a document. Its catalog stays as long as another document of it is open. */
@@ -142,8 +153,18 @@ class Session {
     const open = this.#open.get(uri);
     this.#open.delete(uri);
     void this.#connection.sendDiagnostics({ uri, diagnostics: [] });
-    if (!open?.folder || [...this.#open.values()].some(({ folder }) => folder === open.folder)) return;
-    this.#folders.delete(dirname(open.path));
+    if (!open?.folder) return;
+    const [other] = [...this.#open].find(([, { folder }]) => folder === open.folder) ?? [];
+    if (other === undefined) {
+      this.#folders.delete(dirname(open.path));
+      return;
+    }
+    // What was not saved is gone.
+    const saved = catalogTextAt(open.path, MOST_BYTES);
+    if (saved === open.text.text) return;
+    if (saved === undefined) open.folder.files.delete(open.path);
+    else open.folder.files.set(open.path, new SegmentedText(saved));
+    this.#check(other);
   }
 
   /** The catalog of a file: all files of its folder that hold blobs of a catalog. */
@@ -153,12 +174,13 @@ class Session {
     if (known) return known;
     const folder = new CatalogFolder(catalogName(path));
     let left = MOST_BYTES;
+    const isIgnored = ignoredIn(directory);
     for (const name of namesIn(directory).filter((one) => /\.(?:ya?ml|json)$/.test(one))) {
       const file = join(directory, name);
-      if (file === path || !isSmall(file, left) || fileDefect(file, directory) !== undefined) continue;
-      const text = readRegular(file).toString('utf8');
+      const text = file === path || isIgnored(file) ? undefined : catalogTextAt(file, left);
+      if (text === undefined) continue;
       left -= text.length;
-      if (isCatalogText(text)) folder.files.set(file, new SegmentedText(text));
+      folder.files.set(file, new SegmentedText(text));
     }
     this.#folders.set(directory, folder);
     return folder;
@@ -291,6 +313,24 @@ function namesIn(directory: string): string[] {
     // The editor may have a file whose folder is not there yet.
     return [];
   }
+}
+
+/** The text of a catalog's file; undefined for another file, for one of more bytes, and where a link leads elsewhere. */
+function catalogTextAt(file: string, most: number): string | undefined {
+  if (!isSmall(file, most) || fileDefect(file, dirname(file)) !== undefined) return undefined;
+  const text = readRegular(file).toString('utf8');
+  return isCatalogText(text) ? text : undefined;
+}
+
+/** Most bytes of an `.indexignore`: known ones have a few hundred. */
+const MOST_IGNORED = 64 * 1024;
+
+/** Whether the `.indexignore` of a folder leaves out a file of it: then the catalog lacks it. */
+function ignoredIn(directory: string): (path: string) => boolean {
+  const file = join(directory, IGNORE_FILE);
+  if (!isSmall(file, MOST_IGNORED) || fileDefect(file, directory) !== undefined) return () => false;
+  const isIgnored = ignoreMatcher([[IGNORE_FILE, readRegular(file).toString('utf8')]]);
+  return (path) => isIgnored(basename(path));
 }
 
 /** Whether a path leads to a file of at most so many bytes. */

@@ -1,5 +1,5 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { dump } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -260,6 +260,41 @@ describe('a catalog', () => {
     const { found: alone } = await opened(HEAD);
     expect(alone.map(({ code }) => code)).toContain('entry/no-bundle');
   });
+
+  test('a file that begins empty is part of the catalog once it has blobs', async () => {
+    const bundles = ['1.0.0', '1.1.0', '1.2.0'].map(BUNDLE).join('').slice(4);
+    const { path, found } = await opened('', { 'v4.20/etcd/bundles.yaml': bundles });
+    expect(found).toEqual([]);
+    const text = HEAD.replace('- name: etcd.v1.2.0\n', '- name: etcd.v1.3.0\n');
+    const broken = await one.edit(path, { from: [0, 0], to: [0, 0], text });
+    expect(broken.map(({ code }) => code)).toContain('entry/no-bundle');
+  });
+
+  test('what .indexignore leaves out is not in the catalog', async () => {
+    const { path, found } = await opened(CATALOG, {
+      'v4.20/etcd/.indexignore': 'old.*\n',
+      'v4.20/etcd/old.yaml': BUNDLE('1.2.0'),
+    });
+    expect(found).toEqual([]);
+    expect(await one.open(join(dirname(path), 'old.json'), CATALOG)).toEqual([]);
+  });
+
+  test('what is not saved is gone when its file is closed', async () => {
+    const bundles = ['1.0.0', '1.1.0', '1.2.0'].map(BUNDLE).join('').slice(4);
+    const { path, found } = await opened(HEAD, { 'v4.20/etcd/bundles.yaml': bundles });
+    expect(found).toEqual([]);
+    const beside = join(dirname(path), 'bundles.yaml');
+    await one.open(beside, bundles.replaceAll('1.2.0', '1.3.0'));
+    const codes = () => {
+      const { href } = pathToFileURL(path);
+      return one.published.findLast(({ uri }) => uri === href)?.diagnostics.map(({ code }) => code);
+    };
+    expect(codes()).toContain('entry/no-bundle');
+    const textDocument = { uri: pathToFileURL(beside).href };
+    await one.connection.sendNotification('textDocument/didClose', { textDocument });
+    await one.request('textDocument/hover', path, { position: { line: 0, character: 0 } });
+    expect(codes()).toEqual([]);
+  });
 });
 
 test.each([
@@ -275,6 +310,19 @@ test.each([
   const path = join(folder(), name);
   expect((await one.open(path, text)).length).toBeGreaterThan(0);
   expect(await one.open(join(folder(), 'notes.yaml'), text.replace(/.*/s, 'a: 1\n'))).toEqual([]);
+});
+
+test('a template with the schemas of blobs in front is a template', async () => {
+  const entries = [
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
+    { schema: 'olm.bundle', image: 'quay.io/example/etcd:v1' },
+  ];
+  const text = (more: object): string => JSON.stringify({ schema: 'olm.template.basic', entries, ...more });
+  const path = join(folder(), 'etcd/template.json');
+  expect(await one.open(path, text({}))).toEqual([]);
+  const found = await one.open(join(folder(), 'template.json'), text({ entries: [...entries, 1] }));
+  expect(found.map(({ code }) => code)).toEqual(['fbc/object']);
 });
 
 test('a ClusterServiceVersion has the findings of its file', async () => {
