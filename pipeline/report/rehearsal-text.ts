@@ -1,4 +1,5 @@
 /** A rehearsal in a terminal: what fails and why, who would have been asked, what to write. */
+import { pullRequestOf } from '../check/blame/blame.ts';
 import { countsOf, orphansOf, type Rehearsal, stoppedOf, worstOf } from '../check/rehearsal/rehearsal.ts';
 import type { RehearsedMerge } from '../check/rehearsal/tally.ts';
 import { amountText, linesText, shortList } from '../text.ts';
@@ -31,8 +32,8 @@ export function worstLines({ merges }: Rehearsal): string[] {
   const worst = worstOf(merges);
   if (!worst) return [];
   const { merge, error } = worst;
-  const request = /#\d+/.exec(merge.subject)?.[0];
-  const where = [request, merge.commit.slice(0, 12)].filter((text) => text !== undefined).join(', ');
+  const request = pullRequestOf(merge.subject);
+  const where = [...(request === undefined ? [] : [`#${request}`]), merge.commit.slice(0, 12)].join(', ');
   return [
     `most serious: ${merge.date} ${merge.subject} (${where})`,
     `  ${error.rule}: ${error.message}`,

@@ -286,12 +286,19 @@ function causeOf(kind: Cause['kind'], merge: MergedCommit | undefined): Cause {
   return { kind, commit: id, date, subject, ...(number === undefined ? {} : { pullRequest: number }) };
 }
 
-/** The number of the pull request that a commit merged, as GitHub writes it into subjects. */
+/**
+ * The number of the pull request that a commit merged, as GitHub and Forgejo write it into subjects; other numbers there may
+ * be of issues.
+ */
 export function pullRequestOf(subject: string): number | undefined {
-  const [, merged, squashed] = /^Merge pull request #(\d{1,9}) |\(#(\d{1,9})\)$/.exec(subject.trim()) ?? [];
-  const number = merged ?? squashed;
+  const [, ...numbers] = PULL_REQUEST.exec(subject.trim()) ?? [];
+  const number = numbers.find((one) => one !== undefined);
   return number === undefined ? undefined : Number(number);
 }
+
+/** A merge on GitHub, a merge on Forgejo, or a squash or rebase on either. Nine digits are always an exact number. */
+const PULL_REQUEST =
+  /^Merge pull request #(\d{1,9}) |^Merge pull request '.*' \(#(\d{1,9})\) from |\(#(\d{1,9})\)$/;
 
 interface Sides {
   readonly tip: World;

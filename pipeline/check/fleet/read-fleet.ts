@@ -36,7 +36,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The records of one file. JSON begins with a bracket; anything else is a table. */
 function recordsOf({ path, text }: FleetFile): FleetRecord[] {
   if (text.length > MOST) throw new PipelineError('too-large', `${path} has more than ${MOST} characters`);
-  if (!/^\s*[[{]/.test(text.slice(0, 1000))) return tableRecords(text, path);
+  if (!/^\s*[[{]/.test(text)) return tableRecords(text, path);
   const value = uniqueJson(text, path);
   const records = jsonRecords(value, path);
   if (records) return records;
