@@ -272,6 +272,20 @@ export function isObjectId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
+/** The bytes of an object; undefined for one that has more than `most`. @throws PipelineError as {@link ObjectReader.read} */
+export async function bytesWithin(
+  objects: ObjectReader,
+  id: string,
+  most: number,
+): Promise<Buffer | undefined> {
+  try {
+    return (await objects.read(id, most)).bytes;
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'too-large') return undefined;
+    throw error;
+  }
+}
+
 /**
  * Refuses ids that git could take for options or names.
  *

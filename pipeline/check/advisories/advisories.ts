@@ -20,6 +20,7 @@ import { filesOf } from '../../change/catalog-files.ts';
 import { fileReader, loadedFiles } from '../../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
 import { mentionsAny } from '../../file-pieces.ts';
+import { bytesWithin } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { concernsCatalog, type StoredAdvisory } from '../../policy/advisories.ts';
@@ -143,6 +144,8 @@ interface ConcernedCatalogs {
 
 interface CatalogTexts {
   readonly texts: ReadonlyMap<string, string>;
+  /** The first file without a text, and why it has none. */
+  readonly withoutText: string | undefined;
   /** Whether the catalog has no files of its own: it is rendered. */
   readonly isComposed: boolean;
 }
@@ -160,12 +163,16 @@ export async function concernedCatalogs(
   const textsOf = async (catalog: string): Promise<CatalogTexts> => {
     const listed = await files(catalog);
     const texts = new Map<string, string>();
-    for (const { path, id, composed } of listed) {
+    let withoutText: string | undefined;
+    for (const { path, id, mode, composed } of listed) {
       if (composed) continue;
-      const { bytes } = await objects.read(id, policy.limits.fileBytes);
-      texts.set(path, bytes.toString('utf8'));
+      // The check reports what is not read as well, and must not end here: a merge that removes it is checked, too.
+      const why = whyUnreadable(mode);
+      const bytes = why === undefined ? await bytesWithin(objects, id, policy.limits.fileBytes) : undefined;
+      if (bytes) texts.set(path, bytes.toString('utf8'));
+      else withoutText ??= `${path} is ${why ?? `larger than ${policy.limits.fileBytes} bytes`}`;
     }
-    return { texts, isComposed: listed.some(({ composed }) => composed !== undefined) };
+    return { texts, withoutText, isComposed: listed.some(({ composed }) => composed !== undefined) };
   };
   return { units, names: [...new Set(units.map(({ catalog }) => catalog))].sort(compareText), textsOf };
 }
@@ -242,7 +249,7 @@ interface AdvisoryInput extends CatalogTexts {
 
 /** What an advisory changes in one catalog; `refused` says why it cannot be edited. */
 async function planCatalog(scene: AdvisoryInput): Promise<Planned> {
-  const { request, catalog, isComposed, texts } = scene;
+  const { request, catalog, isComposed, texts, withoutText } = scene;
   const { advisory } = request;
   const before = await stateOf(scene, texts);
   const holders = holdersOf(before.world.catalog.blobs, advisory.package);
@@ -253,8 +260,8 @@ async function planCatalog(scene: AdvisoryInput): Promise<Planned> {
   const planned = { ...nothing, plan, unaccepted, hasTarget: hasTarget(ofPackage, advisory) };
   if (isComposed)
     return { ...planned, refused: 'the catalog is built from bundle directories: change these' };
-  const [unread] = before.unread;
-  if (unread) return { ...planned, refused: `the catalog cannot be read: ${unread.message}` };
+  const unread = withoutText ?? before.unread[0]?.message;
+  if (unread !== undefined) return { ...planned, refused: `the catalog cannot be read: ${unread}` };
   if (plan.kind === 'impossible') return { ...planned, refused: 'no edit does what the advisory asks' };
   if (plan.kind !== 'edit' || !ofPackage) return planned;
   if (plan.downgraded.length > 0) return { ...planned, refused: loweredText(plan.downgraded) };

@@ -12,8 +12,7 @@ import type { Change } from '../../change/change.ts';
 import { loadedFiles } from '../../change/content.ts';
 import { isOutsideLayout, MAY_BE_CATALOG } from '../../change/path.ts';
 import { type CatalogUnit, catalogUnits, packagesIn } from '../../change/unit.ts';
-import { PipelineError } from '../../error.ts';
-import type { ObjectReader } from '../../git/objects.ts';
+import { bytesWithin, type ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles, type PathChange } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -253,7 +252,7 @@ export async function templatesAlone(
     const isOutside = isOutsideLayout(one) || area === 'template';
     if (!isOutside || !MAY_BE_CATALOG.test(path) || !after || whyUnreadable(after.mode) !== undefined)
       continue;
-    const bytes = await bytesOf(objects, after.id, limits.fileBytes);
+    const bytes = await bytesWithin(objects, after.id, limits.fileBytes);
     if (bytes && isTemplateText(bytes.toString('utf8'))) found.push(path);
   }
   return found;
@@ -273,7 +272,7 @@ async function catalogAt(
   { id, path, isServed }: { readonly id: string; readonly path: string; readonly isServed: boolean },
   { limits, layout }: Policy,
 ): Promise<readonly string[] | undefined> {
-  const bytes = await bytesOf(objects, id, limits.fileBytes);
+  const bytes = await bytesWithin(objects, id, limits.fileBytes);
   // A file that is too large to read may be a catalog, unless it only lies beside one under another ending.
   if (!bytes) return layout.serves(path) || MAY_BE_CATALOG.test(path) ? [] : undefined;
   const file = { path: 'file', read: () => bytes };
@@ -293,16 +292,6 @@ async function catalogAt(
     channels.length + bundles.length + deprecations.length > 0 ||
     (packages.length > 0 && layout.governs(path));
   return isCatalog ? defined : undefined;
-}
-
-/** The bytes of a file; undefined for one that is too large. */
-async function bytesOf(objects: ObjectReader, id: string, most: number): Promise<Buffer | undefined> {
-  try {
-    return (await objects.read(id, most)).bytes;
-  } catch (error) {
-    if (error instanceof PipelineError && error.code === 'too-large') return undefined;
-    throw error;
-  }
 }
 
 /**

@@ -16,9 +16,8 @@ import {
 import { LARGEST_DOCUMENT } from '../../../catalog/source.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from '../../catalogs/bundle/folders.ts';
 import { type BundleFolder, bundleFolders } from '../../change/unit.ts';
-import { PipelineError } from '../../error.ts';
 import { mentionsAny } from '../../file-pieces.ts';
-import type { ObjectReader, TreeEntry } from '../../git/objects.ts';
+import { bytesWithin, type ObjectReader, type TreeEntry } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { isTree } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -272,12 +271,7 @@ function readManifest(reading: ManifestReading, name: string, bytes: Buffer): Re
 async function bytesOf(reading: ManifestReading, id: string): Promise<Buffer | undefined> {
   const { objects, policy } = reading;
   const most = Math.min(policy.limits.fileBytes, LARGEST_DOCUMENT, MOST_BYTES - reading.bytes);
-  try {
-    const { bytes } = await objects.read(id, most);
-    reading.bytes += bytes.length;
-    return bytes;
-  } catch (error) {
-    if (error instanceof PipelineError && error.code === 'too-large') return undefined;
-    throw error;
-  }
+  const bytes = await bytesWithin(objects, id, most);
+  reading.bytes += bytes?.length ?? 0;
+  return bytes;
 }

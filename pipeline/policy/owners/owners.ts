@@ -2,8 +2,7 @@
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { MOST_STEPS, type Steps, StepsError, spendSteps, withinSteps } from '../../../catalog/go/steps.ts';
-import { PipelineError } from '../../error.ts';
-import type { ObjectReader } from '../../git/objects.ts';
+import { bytesWithin, type ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt, joinPath } from '../../git/tree.ts';
 import { readStrictSettings, type Settings } from '../../settings.ts';
@@ -324,16 +323,6 @@ interface CodeOwners {
   readonly why?: string;
 }
 
-/** The bytes of a file of owners; undefined when there are too many. */
-async function readUnlessTooLarge(objects: ObjectReader, id: string): Promise<Buffer | undefined> {
-  try {
-    return (await objects.read(id, FILE_BYTES)).bytes;
-  } catch (error) {
-    if (error instanceof PipelineError && error.code === 'too-large') return undefined;
-    throw error;
-  }
-}
-
 const TOO_LARGE = `larger than ${FILE_BYTES} bytes`;
 
 /** Other readers may take a mark for a part of the first pattern, or the file for another encoding. */
@@ -351,7 +340,7 @@ async function codeOwnersIn(objects: ObjectReader, tree: string): Promise<CodeOw
   for (const path of CODE_OWNERS_FILES) {
     const entry = await entryAt(objects, tree, path);
     if (!entry || whyUnreadable(entry.mode) !== undefined) continue;
-    const bytes = await readUnlessTooLarge(objects, entry.id);
+    const bytes = await bytesWithin(objects, entry.id, FILE_BYTES);
     return { path, ...codeOwnersOf(bytes) };
   }
   return undefined;
@@ -375,7 +364,7 @@ async function codeOwnersAt(objects: ObjectReader, tree: string, path: string): 
   const entry = await entryAt(objects, tree, path);
   if (!entry) return {};
   const why = whyUnreadable(entry.mode);
-  const read = why === undefined ? codeOwnersOf(await readUnlessTooLarge(objects, entry.id)) : { why };
+  const read = why === undefined ? codeOwnersOf(await bytesWithin(objects, entry.id, FILE_BYTES)) : { why };
   if (read.lines) return { lines: read.lines };
   const message = `cannot read the owners in ${path}: it is ${read.why}`;
   const location = { file: path, line: 1, column: 1 };
@@ -422,7 +411,7 @@ function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
     const entry = await entryAt(objects, tree, path);
     if (!entry) return { settings: undefined, findings: [] };
     const unreadable = whyUnreadable(entry.mode);
-    const bytes = unreadable === undefined ? await readUnlessTooLarge(objects, entry.id) : undefined;
+    const bytes = unreadable === undefined ? await bytesWithin(objects, entry.id, FILE_BYTES) : undefined;
     if (bytes) return readStrictSettings(path, bytes);
     const message = `cannot read the owners in ${path}: it is ${unreadable ?? TOO_LARGE}`;
     const location = { file: path, line: 1, column: 1 };

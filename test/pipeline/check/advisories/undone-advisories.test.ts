@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
-import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
+import { type Files, makeRepository, type TestRepository } from '../../../fakes/repository.ts';
 
 const FILE = 'catalogs/v4.20/etcd/catalog.yaml';
 const ADVISORY = 'advisories/ETCD-1.yaml';
@@ -74,7 +74,7 @@ test('a merge that takes the upgrade path from clusters with the yanked version 
 });
 
 /** The rules of what is found in the last of several states. */
-async function rulesAfter(...states: readonly Readonly<Record<string, string | null>>[]): Promise<string[]> {
+async function rulesAfter(...states: readonly Files[]): Promise<string[]> {
   repository = makeRepository();
   const commits: string[] = [];
   for (const files of states)
@@ -256,4 +256,24 @@ test('files of advisories are a class of change of their own', async () => {
   await opened.close();
   expect(areas.map(({ area, paths }) => [area, paths])).toEqual([['advisory', [ADVISORY]]]);
   expect(policy.approval.required.get('advisory')).toEqual({ owners: 0, admins: 1 });
+});
+
+test('a file of the package that cannot be read does not end the check, and can be removed', async () => {
+  const odd = 'catalogs/v4.20/etcd/odd.yaml';
+  for (const file of [
+    { mode: '160000', id: 'a'.repeat(40) },
+    { mode: '120000', text: 'other.yaml' },
+  ] as const) {
+    const [old, yanked] = [{ [FILE]: OLD }, { [FILE]: YANKED, [ADVISORY]: YANK }];
+    expect(await rulesAfter(old, yanked, { [odd]: file })).toContain('path/mode');
+    repository.remove();
+    expect(await rulesAfter(old, { ...yanked, [odd]: file }, { [odd]: null })).toEqual([]);
+    repository.remove();
+  }
+  const limits = {
+    '.github/portolan.yaml': 'apiVersion: portolan/v1alpha1\nkind: Portolan\nlimits: {fileBytes: 2000}\n',
+  };
+  const large = { [odd]: `# ${'x'.repeat(3000)}\n` };
+  const yanked = { ...limits, [FILE]: YANKED, [ADVISORY]: YANK };
+  expect(await rulesAfter({ [FILE]: OLD }, { ...yanked, ...large }, { [odd]: null })).toEqual([]);
 });
