@@ -143,12 +143,12 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
     try {
       const read = reader.next();
       if (!read) return;
-      const start = text.length - text.trimStart().length;
-      const end = jsonEnd(text, start);
-      const json = count === 0 ? { json: text.slice(start, end) } : {};
+      // Looked for once: a large first document may have many small ones behind it.
+      const first = count === 0 ? jsonAt(text, text.length - text.trimStart().length) : undefined;
+      const json = first ? { json: first.json } : {};
       // A float would round the integer: the reader of YAML keeps it.
       const exact =
-        count === 0 && hasRoundedInteger(read.value) ? readYaml(path, text.slice(0, end), 1) : undefined;
+        first && hasRoundedInteger(read.value) ? readYaml(path, text.slice(0, first.end), 1) : undefined;
       if (exact?.kind === 'value') {
         yield { ...exact, ...json };
         continue;
@@ -166,6 +166,12 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
       return;
     }
   }
+}
+
+/** The JSON that begins at an offset, and where it ends. */
+function jsonAt(text: string, start: number): { readonly json: string; readonly end: number } {
+  const end = jsonEnd(text, start);
+  return { json: text.slice(start, end), end };
 }
 
 /** What takes the place of a document that is neither JSON nor YAML. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { hasEscapedSurrogates, isJsonAlone, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 
 /** Bytes of a text in which `?` stands for a byte that is not UTF-8. */
@@ -55,6 +55,21 @@ test('documents behind JSON with a large integer are read, too, and the integer 
     { kind: 'A' },
     expect.stringContaining('not JSON'),
   ]);
+});
+
+test('the end of the first document is looked for once, however many follow', () => {
+  const charAt = vi.spyOn(String.prototype, 'charAt');
+  try {
+    const lookedAt = (documents: number): number => {
+      charAt.mockClear();
+      const text = `{"a": [${'1,'.repeat(1000)}1]}\n${'{}\n'.repeat(documents)}`;
+      expect(read(new TextEncoder().encode(text))).toHaveLength(documents + 1);
+      return charAt.mock.calls.length;
+    };
+    expect(lookedAt(100)).toBeLessThan(lookedAt(1) + 1000);
+  } finally {
+    charAt.mockRestore();
+  }
 });
 
 test('JSON is read as YAML once, however many rules ask', () => {
