@@ -62,6 +62,11 @@ export interface ObjectStore {
 /** Brings objects that are not here. */
 type FetchObjects = (ids: readonly string[]) => Promise<void>;
 
+/** Why none of the objects that are asked for can be fetched. */
+interface Failed {
+  why?: unknown;
+}
+
 /** An object that is on its way. */
 class Bringing {
   readonly promise: Promise<void>;
@@ -220,12 +225,18 @@ export class ObjectReader {
   async #bringGathered(): Promise<void> {
     const ids = this.#missing;
     this.#missing = [];
+    const failed: Failed = {};
     for (let i = 0; i < ids.length; i += TOGETHER)
-      await this.#bringTogether(ids.slice(i, i + TOGETHER), { left: MOST_APART });
+      await this.#bringTogether(ids.slice(i, i + TOGETHER), { left: MOST_APART, failed });
   }
 
-  /** Fetches objects in one request, or in halves where one of them may be why the whole fails. */
-  async #bringTogether(ids: readonly string[], apart: { left: number }): Promise<void> {
+  /**
+   * Fetches objects in one request, or in halves where one of them may be why the whole fails. A server that does not answer
+   * is not asked again.
+   */
+  async #bringTogether(ids: readonly string[], apart: { left: number; failed: Failed }): Promise<void> {
+    const { failed } = apart;
+    if (failed.why) return this.#settle(ids, ({ reject }) => reject(failed.why));
     try {
       await this.#fetch?.(ids);
       this.#settle(ids, ({ resolve }) => resolve());
@@ -236,6 +247,7 @@ export class ObjectReader {
         await this.#bringTogether(ids.slice(0, half), apart);
         return this.#bringTogether(ids.slice(half), apart);
       }
+      if (!isOfOne) failed.why = error;
       if (ids.length === 1) {
         apart.left--;
         if (isOfOne && error.code === 'too-large') this.#refused.set(ids[0] ?? '', error);

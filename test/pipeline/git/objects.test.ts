@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { PipelineError } from '../../../pipeline/error.ts';
 import { type GitObject, ObjectReader, type ObjectStore } from '../../../pipeline/git/objects.ts';
 
 const idOf = (n: number): string => n.toString(16).padStart(40, '0');
@@ -118,3 +119,15 @@ test.each([
     await expect(reader.read(idOf(1), size - 1)).rejects.toMatchObject({ code: 'too-large' });
   },
 );
+
+test('a server that does not answer is asked once, however many objects are missing', async () => {
+  let asked = 0;
+  const store: ObjectStore = { find: () => Promise.resolve(undefined), close: () => Promise.resolve() };
+  const reader = new ObjectReader(store, () => {
+    asked++;
+    return Promise.reject(new PipelineError('unreachable', 'no answer'));
+  });
+  const ids = Array.from({ length: 5000 }, (_, i) => idOf(i));
+  await expect(reader.prefetch(ids)).rejects.toMatchObject({ code: 'unreachable' });
+  expect(asked).toBe(1);
+});
