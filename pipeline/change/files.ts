@@ -5,10 +5,11 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { whyUnreadable } from '../git/source.ts';
-import { entryAt, type PathChange } from '../git/tree.ts';
+import { entryAt, listFiles, type PathChange } from '../git/tree.ts';
 import { bundleFolderOf } from '../policy/bundle-directory.ts';
 import { isVersionFolder } from '../policy/layout.ts';
 import type { AllowableClass } from '../policy/policy.ts';
+import { sharedPackages } from './catalogs.ts';
 import {
   type ChangedPath,
   type ClassificationInput,
@@ -31,15 +32,18 @@ interface FilesFound {
   readonly unread: Finding[];
   /** Files in which more than one package's own part changes. */
   readonly outsidePackages: string[];
+  /** Packages that a composite file lists from now on. */
+  readonly listed: Composite['references'][number][];
 }
 
 /** Everything but the catalogs themselves; classes and paths go into the drafts. */
 export async function compareFiles(scene: ClassificationInput): Promise<FilesFound> {
-  const found: FilesFound = { foreign: [], unread: [], outsidePackages: [] };
+  const found: FilesFound = { foreign: [], unread: [], outsidePackages: [], listed: [] };
   for (const path of scene.paths) {
     if (path.area === 'composite') await compareComposite(scene, path, found);
     else if (path.package !== undefined) await comparePath(scene, { ...path, package: path.package }, found);
   }
+  found.unread.push(...(await listedNameFindings(scene, found.listed)));
   return found;
 }
 
@@ -141,7 +145,7 @@ function foreignNames(
 
 /** Notes in the drafts of the packages, and in `found`, what changes in a composite file. */
 async function compareComposite(
-  { objects, policy, drafts, before: existing }: ClassificationInput,
+  { objects, drafts }: ClassificationInput,
   { path, before, after }: ChangedPath,
   found: FilesFound,
 ): Promise<void> {
@@ -154,8 +158,7 @@ async function compareComposite(
     await bytes(after),
   );
   found.unread.push(...unread.filter(({ severity }) => severity === 'error'));
-  for (const { name, location } of added)
-    if (!existing.has(name)) found.unread.push(...newNameFindings(policy, name, location));
+  found.listed.push(...added);
   if (isOutsidePackages) found.outsidePackages.push(path);
   for (const { name, images } of packages) {
     const draft = drafts.draftOf(name);
@@ -165,6 +168,25 @@ async function compareComposite(
     draft.sides.set(path, images);
     noteDetail(draft, `has a different image in ${path}`);
   }
+}
+
+/** Findings about the names of packages that composite files list, and that the base branch has nowhere. */
+async function listedNameFindings(
+  scene: ClassificationInput,
+  listed: FilesFound['listed'],
+): Promise<Finding[]> {
+  const { objects, reader, policy, before, base } = scene;
+  const findings = listed.flatMap(({ name, location }) =>
+    before.has(name) ? [] : newNameFindings(policy, name, location),
+  );
+  if (findings.length === 0) return [];
+  const known = new Set(await sharedPackages(objects, reader, base));
+  for (const { path, id, mode } of await listFiles(objects, base.tree)) {
+    if (policy.layout.match(path)?.kind !== 'composite' || whyUnreadable(mode) !== undefined) continue;
+    const { composite } = readComposite(path, (await objects.read(id)).bytes);
+    for (const { name } of composite?.references ?? []) known.add(name);
+  }
+  return findings.filter(({ package: name = '' }) => !known.has(name));
 }
 
 interface NotedBundle {

@@ -593,13 +593,17 @@ describe('whose blobs they are', () => {
       );
       return { 'composite.yaml': `name: v4.19\nreferences:\n${references.join('')}` };
     };
-    const composed = { [POLICY_PATH]: `${base[POLICY_PATH]}layout: {composite: composite.yaml}\n` };
+    const composed = { [POLICY_PATH]: `${base[POLICY_PATH]}layout: {composite: 'composite*.yaml'}\n` };
     const compose = async (before: Files, after: Files): Promise<string> =>
       (await judge({ base: { ...composed, ...before }, author: 'alice', head: after })).decision.authority;
     expect(await compose(listing('etcd'), listing('etcd', 'mine'))).toBe('allow');
     expect(await compose({}, listing('openshift-x'))).toBe('deny');
     expect(await compose(listing('etcd'), listing('etcd', 'openshift-x'))).toBe('deny');
     expect(await compose(listing('openshift-x'), listing('openshift-x', 'mine'))).toBe('allow');
+    // The catalog of the next platform has the packages of the one before.
+    const next = { 'composite-v4.20.yaml': listing('openshift-x')['composite.yaml'] ?? '' };
+    expect(await compose(listing('openshift-x'), next)).toBe('allow');
+    expect(await compose(listing('etcd'), next)).toBe('deny');
     // A name that another catalog has is not new: it takes its owners.
     expect(
       (
