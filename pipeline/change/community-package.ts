@@ -211,7 +211,7 @@ async function readFolder(
 /** The text of `com.redhat.openshift.versions` in a bundle's annotations; undefined without one. */
 async function annotatedVersions(objects: ObjectReader, tree: string): Promise<string | undefined> {
   const entry = await entryAt(objects, tree, 'metadata/annotations.yaml');
-  // What is no regular file, reading the bundle reports.
+  // Reading the bundle reports anything but a regular file.
   if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
   const { settings } = readSettings('annotations.yaml', (await objects.read(entry.id)).bytes);
   const value = isObject(settings?.value) ? settings.value['annotations'] : undefined;

@@ -149,7 +149,7 @@ async function compareComposite(
   { path, before, after }: ChangedPath,
   found: FilesFound,
 ): Promise<void> {
-  // A submodule has nothing to read, and a link's text is no composite file: both are as if there were none.
+  // A submodule has nothing to read, and a link's text is not a composite file: both are as if there were none.
   const bytes = async (file: PathChange['before']): Promise<Uint8Array | undefined> =>
     file && whyUnreadable(file.mode) === undefined ? (await objects.read(file.id)).bytes : undefined;
   const { packages, added, isOutsidePackages, unread } = compositeChange(
