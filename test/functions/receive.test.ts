@@ -293,8 +293,8 @@ test('while a secret is replaced, the old one and the new one sign; an empty lin
     expect((await send(signed(payload(), other))).status).toBe(401);
 });
 
-test('an empty secret signs nothing', async () => {
-  const { send } = address({ secret: async () => '' });
+test.each(['', '\0', '\0\0\n'])('an empty secret signs nothing: %j', async (secret) => {
+  const { send } = address({ secret: async () => secret });
   expect((await send(signed(payload(), ''))).status).toBe(401);
 });
 
