@@ -6,9 +6,13 @@
  */
 import { Buffer } from 'node:buffer';
 import { PipelineError } from '../error.ts';
-import { BLOCK, isHeader, LARGEST_NAME, numberIn, textIn } from './registry/archive/tar.ts';
 
-export interface StreamedEntry {
+/** Bytes of a block: a header is one, and content fills whole ones. Positions in headers below are those of POSIX `ustar`. */
+export const BLOCK = 512;
+/** Bytes of a long name or of pax records at most. */
+const LARGEST_NAME = 1024 * 1024;
+
+export interface TarMember {
   /** As the archive has it, with `./`, `..` and slashes at both ends. */
   readonly name: string;
   /** `other`: devices and pipes. `unknown`: types that container engines refuse to unpack. */
@@ -19,55 +23,117 @@ export interface StreamedEntry {
   readonly mode: number;
   /** Bytes of content. */
   readonly size: number;
+}
+
+export interface StreamedEntry extends TarMember {
   /** The content. What is not read of it is passed over. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** Why an archive cannot be read, as the end of a sentence that names it. */
+export class InvalidTar extends Error {}
+
+/** Bytes of an archive, read from its beginning to its end. */
+export interface TarInput {
+  /** Bytes that were taken or passed over so far. */
+  position(): number;
+  /** The next so many bytes. @throws an error when there are fewer */
+  take(count: number): Promise<Buffer>;
+  /** Passes over so many bytes. @throws an error when there are fewer */
+  skip(count: number): Promise<void>;
+}
+
 /**
- * The entries of an archive in its order; read the body of one before you ask for the next.
+ * The members of an archive in its order, up to the first block of zeros. Each is given when its content comes next, of which the
+ * caller takes as much as it wants.
  *
- * @throws PipelineError `corrupt` for bytes that are not an archive, that end early, or with files that have holes
+ * @throws InvalidTar also for files that have holes
+ */
+export async function* tarMembers(input: TarInput): AsyncGenerator<TarMember> {
+  let extra: Extra = {};
+  for (;;) {
+    const header = await input.take(BLOCK);
+    if (isZero(header)) return;
+    if (!isHeader(header) || NUMBERS.some(([at, length]) => Number.isNaN(numberIn(header, at, length))))
+      throw new InvalidTar('has an invalid header');
+    const type = TYPES[header[156] ?? 0] ?? 'unknown';
+    if (type === 'extra') {
+      const size = sizeIn(header);
+      if (size > LARGEST_NAME) throw new InvalidTar('has a name that is too long');
+      const text = await input.take(size);
+      await input.skip(paddingAfter(size));
+      extra = withExtra(extra, String.fromCharCode(header[156] ?? 0), text);
+      continue;
+    }
+    const { pax } = extra;
+    // Empty ones leave the field of the header.
+    const name = extra.name || pax?.path || nameIn(header);
+    const target = extra.target || pax?.linkpath || textIn(header, 157, 100);
+    extra = {};
+    // In headers of before types, a slash at the end makes a folder.
+    const kind = header[156] === 0 && name.endsWith('/') ? 'directory' : type;
+    const size = HAVE_CONTENT.has(kind) ? sizeIn(header, pax?.size) : 0;
+    const end = input.position() + size + paddingAfter(size);
+    yield { name, kind, target, mode: numberIn(header, 100, 8) & 0o7777, size };
+    await input.skip(end - input.position());
+  }
+}
+
+/**
+ * The entries of an archive that comes in pieces; read the body of one before you ask for the next.
+ *
+ * @throws PipelineError `corrupt` for bytes that are not an archive, that end early or go on behind its end
  */
 export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEntry> {
   const input = cursorOver(bytes);
-  let extra: Extra = {};
   try {
-    for (;;) {
-      const header = await input.take(BLOCK);
-      if (isZero(header)) return await mustBeOver(input);
-      if (!isHeader(header) || NUMBERS.some(([at, length]) => Number.isNaN(numberIn(header, at, length))))
-        throw bad('has an invalid header');
-      const type = TYPES[header[156] ?? 0] ?? 'unknown';
-      if (type === 'extra') {
-        const size = sizeIn(header);
-        if (size > LARGEST_NAME) throw bad('has a name that is too long');
-        const text = await input.take(size);
-        await input.skip(paddingAfter(size));
-        extra = withExtra(extra, String.fromCharCode(header[156] ?? 0), text);
-        continue;
-      }
-      const { pax } = extra;
-      // Empty ones leave the field of the header.
-      const name = extra.name || pax?.path || nameIn(header);
-      const target = extra.target || pax?.linkpath || textIn(header, 157, 100);
-      extra = {};
-      // In headers of before types, a slash at the end makes a folder.
-      const kind = header[156] === 0 && name.endsWith('/') ? 'directory' : type;
-      const size = HAVE_CONTENT.has(kind) ? sizeIn(header, pax?.size) : 0;
-      let left = size;
+    for await (const member of tarMembers(input)) {
       const body = async function* (): AsyncGenerator<Uint8Array> {
-        while (left > 0) {
+        for (let left = member.size; left > 0; ) {
           const piece = await input.some(left);
           left -= piece.length;
           yield piece;
         }
       };
-      yield { name, kind, target, mode: numberIn(header, 100, 8) & 0o7777, size, body: body() };
-      await input.skip(left + paddingAfter(size));
+      yield { ...member, body: body() };
     }
+    // Two blocks of zeros are the end, and there are only more of them behind it.
+    if (!isZero(await input.take(BLOCK))) throw brokenLayer('has an invalid header');
+    for (let piece = await input.next(); piece; piece = await input.next())
+      if (!isZero(piece)) throw brokenLayer('goes on behind its end');
+  } catch (error) {
+    throw error instanceof InvalidTar ? brokenLayer(error.message) : error;
   } finally {
     await input.close();
   }
+}
+
+/** Whether a block is a header, by its checksum, which counts its own eight bytes as spaces. */
+function isHeader(header: Buffer): boolean {
+  let sum = 0;
+  for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);
+  return sum === numberIn(header, 148, 8);
+}
+
+/** A field of a header as text, up to its first zero byte. */
+function textIn(header: Buffer, at: number, length: number): string {
+  const field = header.subarray(at, at + length);
+  const end = field.indexOf(0);
+  return field.toString('utf8', 0, end < 0 ? length : end);
+}
+
+/** Octal, or binary when the first bit is set; -1 for what is negative in binary, NaN for what is not a number. */
+function numberIn(header: Buffer, at: number, length: number): number {
+  const first = header[at] ?? 0;
+  if ((first & 0xc0) === 0xc0) return -1;
+  if ((first & 0x80) !== 0) {
+    return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, first & 0x7f);
+  }
+  const text = header
+    .toString('latin1', at, at + length)
+    .replaceAll(/^[\0 ]+|[\0 ]+$/g, '')
+    .replace(/\0.*$/s, '');
+  return text === '' ? 0 : /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
 }
 
 /** Where headers have mode, owner, group, size and time, with their lengths. */
@@ -80,7 +146,7 @@ const NUMBERS = [
 ] as const;
 
 /** What type flags stand for. Files: a zero byte and `0`. */
-const TYPES: Readonly<Record<number, StreamedEntry['kind'] | 'extra'>> = Object.fromEntries(
+const TYPES: Readonly<Record<number, TarMember['kind'] | 'extra'>> = Object.fromEntries(
   Object.entries({
     '\0': 'file',
     0: 'file',
@@ -96,7 +162,7 @@ const TYPES: Readonly<Record<number, StreamedEntry['kind'] | 'extra'>> = Object.
     K: 'extra',
   } as const).map(([flag, kind]) => [flag.charCodeAt(0), kind]),
 );
-const HAVE_CONTENT: ReadonlySet<StreamedEntry['kind']> = new Set(['file', 'unknown']);
+const HAVE_CONTENT: ReadonlySet<TarMember['kind']> = new Set(['file', 'unknown']);
 
 /** What stands before a header, and is about it. */
 interface Extra {
@@ -133,14 +199,14 @@ function recordsIn(bytes: Buffer): ReadonlyMap<string, string> {
     const equals = bytes.indexOf('=', space);
     const isWhole =
       space > at && equals > space + 1 && equals < end && end <= bytes.length && bytes[end - 1] === 10;
-    if (!isWhole) throw bad('has records of pax that cannot be read');
+    if (!isWhole) throw new InvalidTar('has records of pax that cannot be read');
     const [key, value] = [
       bytes.toString('utf8', space + 1, equals),
       bytes.toString('utf8', equals + 1, end - 1),
     ];
     if ((['path', 'linkpath'].includes(key) ? value : key).includes('\0'))
-      throw bad('has a name with a zero byte');
-    if (key.startsWith('GNU.sparse.')) throw bad('has a file with holes');
+      throw new InvalidTar('has a name with a zero byte');
+    if (key.startsWith('GNU.sparse.')) throw new InvalidTar('has a file with holes');
     records.set(key, value);
     at = end;
   }
@@ -154,9 +220,9 @@ function wholeNumber(text: string): number {
 /** The size in a header, or in a record of pax about it. */
 function sizeIn(header: Buffer, record = ''): number {
   // The map of such a file goes on in blocks of its own.
-  if (header[156] === 0x53) throw bad('has a file with holes');
+  if (header[156] === 0x53) throw new InvalidTar('has a file with holes');
   const size = record === '' ? numberIn(header, 124, 12) : wholeNumber(record);
-  if (!Number.isSafeInteger(size) || size < 0) throw bad('has an invalid size');
+  if (!Number.isSafeInteger(size) || size < 0) throw new InvalidTar('has an invalid size');
   return size;
 }
 
@@ -176,13 +242,6 @@ function nameIn(header: Buffer): string {
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** Behind the two blocks of zeros at the end, there are only more zeros. */
-async function mustBeOver(input: Cursor): Promise<void> {
-  if (!isZero(await input.take(BLOCK))) throw bad('has an invalid header');
-  for (let piece = await input.next(); piece; piece = await input.next())
-    if (!isZero(piece)) throw bad('goes on behind its end');
-}
-
 /** Whether bytes are zeros only: the first is, and each is like the one before it. */
 function isZero(bytes: Uint8Array): boolean {
   return (bytes[0] ?? 0) === 0 && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
@@ -192,25 +251,23 @@ function paddingAfter(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
-function bad(why: string): PipelineError {
-  return new PipelineError('corrupt', `a layer cannot be read: its archive ${why}`);
-}
-
-interface Cursor {
+/** Pieces as they come, as an input. */
+interface Cursor extends TarInput {
   /** The next bytes, as they come; undefined at the end. */
   next(): Promise<Uint8Array | undefined>;
   /** The next bytes, at least one, at most so many. @throws PipelineError `corrupt` at the end */
   some(most: number): Promise<Uint8Array>;
-  /** The next so many bytes. @throws PipelineError `corrupt` when there are fewer */
-  take(count: number): Promise<Buffer>;
-  /** Passes over so many bytes. @throws PipelineError `corrupt` when there are fewer */
-  skip(count: number): Promise<void>;
   close(): Promise<void>;
+}
+
+function brokenLayer(why: string): PipelineError {
+  return new PipelineError('corrupt', `a layer cannot be read: its archive ${why}`);
 }
 
 function cursorOver(bytes: AsyncIterable<Uint8Array>): Cursor {
   const source = bytes[Symbol.asyncIterator]();
   let rest: Uint8Array = new Uint8Array();
+  let position = 0;
   const next = async (most = Infinity): Promise<Uint8Array | undefined> => {
     while (rest.length === 0) {
       const { done, value } = await source.next();
@@ -219,14 +276,16 @@ function cursorOver(bytes: AsyncIterable<Uint8Array>): Cursor {
     }
     const piece = rest.subarray(0, most);
     rest = rest.subarray(piece.length);
+    position += piece.length;
     return piece;
   };
   const some = async (most: number): Promise<Uint8Array> => {
     const piece = await next(most);
-    if (!piece) throw bad('is cut off');
+    if (!piece) throw brokenLayer('is cut off');
     return piece;
   };
   return {
+    position: () => position,
     next: () => next(),
     some,
     take: async (count) => {

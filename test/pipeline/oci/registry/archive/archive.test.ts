@@ -268,22 +268,30 @@ describe('tar', () => {
   });
 
   test.each([
-    ['record that breaks off', '30 path=b', 'a'],
-    ['record without a length', 'nothing', 'a'],
+    ['record that breaks off', '30 path=b', undefined],
+    ['record without a length', 'nothing', undefined],
     ['whole record', '10 path=b\n', 'b'],
   ])('a %s in the header before an entry', async (_, record, name) => {
     const file = join(folder(), 'x.tar');
     const [extra, entry] = [tar('x', Buffer.from(record)), tar('a', Buffer.from('content'))];
     writeFileSync(file, Buffer.concat([asPaxHeader(extra.subarray(0, 1024)), entry]));
-    expect([...(await tarIndex(file)).keys()]).toEqual([name]);
+    if (name !== undefined) expect([...(await tarIndex(file)).keys()]).toEqual([name]);
+    else await expect(tarIndex(file)).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
+  test('180: names for all entries do not count', async () => {
+    const file = join(folder(), 'x.tar');
+    const [extra, entry] = [tar('x', Buffer.from('10 path=b\n')), tar('a', Buffer.from('content'))];
+    writeFileSync(file, Buffer.concat([asPaxHeader(extra.subarray(0, 1024), 'g'), entry]));
+    expect([...(await tarIndex(file)).keys()]).toEqual(['a']);
   });
 });
 
-/** The entry as one that has records for the next. */
-function asPaxHeader(entry: Buffer): Buffer {
+/** The entry as one that has records for the next, or for all. */
+function asPaxHeader(entry: Buffer, type = 'x'): Buffer {
   const typed = Buffer.from(entry);
-  typed.write('x', 156);
-  const sum = Number.parseInt(typed.toString('latin1', 148, 154), 8) + 'x'.charCodeAt(0) - (entry[156] ?? 0);
+  typed.write(type, 156);
+  const sum = Number.parseInt(typed.toString('latin1', 148, 154), 8) + type.charCodeAt(0) - (entry[156] ?? 0);
   typed.write(sum.toString(8).padStart(6, '0'), 148);
   return typed;
 }
