@@ -14,6 +14,7 @@ import { shortList } from '../text.ts';
 import type { ForeseenMerge } from './changes.ts';
 import { checkBundles } from './content/bundles.ts';
 import { type CatalogResult, checkCatalog, checkNeighbors } from './content/catalog-rules.ts';
+import { checkSizes } from './content/catalog-size.ts';
 import { danglingBundles } from './content/dangling.ts';
 import { deploymentsOf } from './content/deployments.ts';
 import { disconnectedOf } from './content/disconnected.ts';
@@ -254,7 +255,7 @@ async function checkCatalogs(
   const undecided = undecidedParts(results.flatMap((result) => result.undecided ?? []));
   const [first] = undecided;
   return {
-    results,
+    results: [...results, checkSizes(touched, policy)],
     unchecked: [...unchecked, ...undecided],
     incomplete: incomplete ?? (first && `${first.what}: ${first.why}`),
     // What rules could not decide would be missing in the numbers.
