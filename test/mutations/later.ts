@@ -416,6 +416,14 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/check/outcome/outcome.test.ts',
   },
   {
+    attack: 157,
+    without: 'the documents of files that do not change',
+    file: 'pipeline/check/content/catalog-size.ts',
+    text: ' + countOf(context[side].blobs)',
+    instead: '',
+    test: 'test/pipeline/check/content/catalog-size.test.ts',
+  },
+  {
     attack: 32,
     without: 'a look at the names that a composite file takes',
     file: 'pipeline/change/files.ts',
