@@ -220,6 +220,9 @@ function foresightIn(scope: Scope, source: ScopeCatalog): Foresight {
   return found;
 }
 
+/** Most alike bundles of a neighbor that are each resolved together with an upgrade, which costs a hundred steps or more. */
+const MOST_RESOLVED = 10;
+
 /** The channels and versions of another operator that block an upgrade in the same namespace. */
 function hindrancesBy(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): Hindrance[] {
   const { member, to } = upgrading;
@@ -238,16 +241,23 @@ function hindrancesBy(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): H
     const conflict = conflictOf(scope, { member, next, node, neighbor });
     return conflict && node.bundle ? [{ node, installed: installedOf(node.bundle), ...conflict }] : [];
   });
-  const end = ({ node: { channel }, installed }: (typeof unmet)[number]): string =>
-    foresight.v0({ package: neighbor.name, channel }, installed).end.name;
-  // Those that go the same way by themselves hinder in the same way.
-  const groups = groupedBy(unmet, (one) => JSON.stringify([one.node.channel, one.requires, end(one)]));
+  const own = nodesOfMember(member);
+  // What they require of the operator, and where they go by themselves.
+  const way = ({ node: { channel, offer }, installed }: (typeof unmet)[number]): readonly unknown[] => [
+    requirementsMetAmong(scope, offer, own).map(({ text }) => text),
+    foresight.v0({ package: neighbor.name, channel }, installed).end.name,
+  ];
+  const groups = groupedBy(unmet, (one) => JSON.stringify([one.node.channel, one.requires, ...way(one)]));
+  const isHeld = (one: (typeof unmet)[number]): boolean => isHeldBack(scope, upgrading, { neighbor, ...one });
   return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (!first || !isHeldBack(scope, upgrading, { neighbor, ...first })) return [];
+    // Those that are alike in all of this nearly always hinder alike: of many only the first is resolved.
+    const held =
+      group.length <= MOST_RESOLVED ? group.filter(isHeld) : group.slice(0, 1).some(isHeld) ? group : [];
+    const [first] = held;
+    if (!first) return [];
     const { requires, neighborRequires, node } = first;
     const place = { package: neighbor.name, channel: node.channel };
-    const installed = group.map((one) => one.installed);
+    const installed = held.map((one) => one.installed);
     return [{ from: member.installed, to, neighbor: place, installed, requires, neighborRequires }];
   });
 }
