@@ -87,7 +87,7 @@ function entriesFromHead(
     const listed: Edges | undefined = at.placed ? undefined : listedBefore.get(name);
     const { replaces, skips } = listed && listed.replaces !== '' ? listed : at;
     entries.set(name, { name, replaces, skips, skipRange });
-    skipped.push(...skips);
+    for (const skip of skips) skipped.push(skip);
     if (replaces === '') break;
     if (entries.has(replaces)) {
       throw new EditError(`the bundle ${quoted(name)} replaces ${quoted(replaces)}, which replaces it`);

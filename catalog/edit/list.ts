@@ -130,7 +130,7 @@ function nodeAt(text: string, path: Path): { node: YamlNode | undefined; beside:
   const beside: number[] = [];
   let node: YamlNode | undefined = root;
   for (const step of path) {
-    beside.push(...startsIn(node));
+    for (const start of startsIn(node)) beside.push(start);
     node = childAt(node, step);
   }
   return { node, beside };
@@ -166,7 +166,7 @@ function startsIn(node: YamlNode | undefined): number[] {
  * that lead to it.
  */
 function endOf(list: YamlNode, keys: readonly number[], text: string): number {
-  const next = Math.min(...keys.filter((start) => start > list.start));
+  const next = keys.reduce((least, start) => (start > list.start ? Math.min(least, start) : least), Infinity);
   if (Number.isFinite(next)) return beforeComments(text, text.lastIndexOf('\n', next) + 1);
   const mark = text.slice(list.start).search(DOCUMENT_END);
   return beforeComments(text, mark < 0 ? text.length : list.start + mark);

@@ -48,7 +48,7 @@ export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: 
         : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), graphOf(pkg));
     const updated = withPackage(blobs, { name, pkg, graph, added });
     blobs = updated.blobs;
-    findings.push(...updated.findings);
+    for (const finding of updated.findings) findings.push(finding);
   }
   return { blobs, findings };
 }

@@ -111,7 +111,7 @@ export function settlePlacements(placements: readonly Placement[]): Settled {
   let groups = placementsOnOneTag(settled);
   // A new place may be taken as well, though only on purpose; each round moves what is left.
   for (let round = 0; groups.length > 0 && round < ROUNDS; round++) {
-    collisions.push(...groups.map(collisionOf));
+    for (const group of groups) collisions.push(collisionOf(group));
     settled = separatePlacements(settled, groups).sort(comparePlacements);
     groups = placementsOnOneTag(settled);
   }

@@ -142,7 +142,8 @@ export function rulesOf(objects: readonly KubernetesObject[]): MirrorRules {
   for (const { kind, spec } of objects) {
     const known = Object.hasOwn(LISTS, kind) ? LISTS[kind] : undefined;
     const list = known && isObject(spec) ? spec[known.list] : undefined;
-    if (known && Array.isArray(list)) rules[known.by].push(...list.flatMap((entry) => ruleOf(entry) ?? []));
+    if (!known || !Array.isArray(list)) continue;
+    for (const rule of list.map(ruleOf)) if (rule) rules[known.by].push(rule);
   }
   return rules;
 }

@@ -146,7 +146,7 @@ function lostOthers(before: Blobs, after: Blobs): string[] {
   const lost = before.bundles.filter(({ name }) => !bundles.has(name)).map(({ name }) => `bundle ${name}`);
   if (before.packages.length > 0 && after.packages.length === 0) lost.push('the olm.package blob');
   const deprecations = new Set(deprecationKeys(after));
-  lost.push(...deprecationKeys(before).filter((key) => !deprecations.has(key)));
+  for (const key of deprecationKeys(before)) if (!deprecations.has(key)) lost.push(key);
   // Several blobs of another schema may have one name, or none: each of them counts.
   const others = groupedBy(after.others, otherKey);
   for (const [key, was] of groupedBy(before.others, otherKey))

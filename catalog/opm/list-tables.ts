@@ -68,7 +68,9 @@ function displayName(pkg: Package): string {
 
 /** Cells under each other with two spaces between; the last column is as wide as it is. */
 function columns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => [...(row[i] ?? '')].length)));
+  const widths = (rows[0] ?? []).map((_, i) =>
+    rows.reduce((widest, row) => Math.max(widest, [...(row[i] ?? '')].length), 0),
+  );
   const line = (row: readonly string[]): string =>
     row
       .map((cell, i) =>

@@ -146,7 +146,9 @@ class Drawing {
       (a, b) => compareVersions(this.#version(a), this.#version(b)) > 0,
     );
     const skipped = new Set<string>();
-    for (const entry of newestFirst) lines.push(...this.#entry(entry, { id, entries, skipped }));
+    for (const entry of newestFirst) {
+      for (const line of this.#entry(entry, { id, entries, skipped })) lines.push(line);
+    }
     lines.push('    end');
   }
 

@@ -208,8 +208,8 @@ async function bundleSites(
     const isManifest = manifestFolders.has(file.path.slice(0, Math.max(0, file.path.lastIndexOf('/'))));
     if (!isManifest || file.unreadable !== undefined) continue;
     for (const read of readManifestFile(file.path, await file.read()).documents) {
-      if (read.kind === 'value') sites.push(...sitesIn(read.value, read.document));
-      else findings.push(readingFinding(read));
+      if (read.kind !== 'value') findings.push(readingFinding(read));
+      else for (const site of sitesIn(read.value, read.document)) sites.push(site);
     }
   }
   return { sites, findings };

@@ -28,7 +28,7 @@ export function migratePolicies(objects: readonly ReadObject[]): Migrated {
       return [];
     }
     const { rules, findings: ruleFindings } = mirrorRules([object]);
-    findings.push(...ruleFindings);
+    for (const one of ruleFindings) findings.push(one);
     const entries = rules.digest.flatMap((rule) => entryOf(rule, object, findings));
     return [mirrorSet(object, entries)];
   });

@@ -41,8 +41,10 @@ export function imagesIn(manifests: readonly Manifest[], imagePaths: readonly Js
   const findings: Finding[] = [];
   for (const { file, body } of manifests) {
     const read = readObjects(body, file);
-    findings.push(...read.findings.map((finding): Finding => ({ ...finding, rule: RULE })));
-    for (const object of read.objects) findings.push(...collector.add(object));
+    for (const finding of read.findings) findings.push({ ...finding, rule: RULE });
+    for (const object of read.objects) {
+      for (const finding of collector.add(object)) findings.push(finding);
+    }
   }
   const { references } = collector;
   return {

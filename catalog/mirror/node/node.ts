@@ -270,7 +270,7 @@ function inOrder(chains: readonly (readonly string[])[]): string[] {
     const node = nodes.get(name);
     if (!node || taken.has(name)) continue;
     taken.add(name);
-    queue.push(...releasedNodes(node, nodes, taken));
+    for (const released of releasedNodes(node, nodes, taken)) queue.push(released);
   }
   return [...taken];
 }

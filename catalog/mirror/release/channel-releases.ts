@@ -158,7 +158,7 @@ async function upgrades(
       return { releases: eachOnce([...releases, end]), warnings: [...warnings, noWay(name, way)] };
     }
     const { path, end } = await routeIn(graph, name, way);
-    releases.push(...path);
+    for (const release of path) releases.push(release);
     if (path.length === 0) warnings.push(noWay(name, way));
     if (isLast) return { releases: eachOnce([...releases, end]), warnings };
     at = goal;

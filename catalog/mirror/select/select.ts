@@ -297,13 +297,13 @@ function pathThrough(channel: Channel, wanted: ReadonlySet<string>): Set<string>
   const chain = chainFrom(channel, head);
   const places = new Map(chain.map(({ name }, i) => [name, i]));
   const skippers = skippersOf(chain);
-  const used: number[] = [];
+  let [first, last] = [chain.length, 0];
   for (const name of wanted) {
     const place = places.get(name) ?? skippers.get(name);
     if (place === undefined) return undefined;
-    used.push(place);
+    [first, last] = [Math.min(first, place), Math.max(last, place)];
   }
-  const between = chain.slice(Math.min(...used), Math.max(...used) + 1);
+  const between = chain.slice(first, last + 1);
   const present = new Set(channel.entries.map(({ name }) => name));
   return new Set([...between.map(({ name }) => name), ...wanted].filter((name) => present.has(name)));
 }

@@ -63,8 +63,10 @@ function stagesConfirmed(
   const releases = [...plan.releases];
   for (const stage of plan.stages) {
     // The cluster is at these releases before it gets the catalogs of the stage.
-    while (releases[0] && compareMinors(minorOf(releases[0].release.parsed), stage.platform) <= 0)
-      missing.push(...obstaclesTo(releases.shift()?.release.parsed, operators, catalogs));
+    while (releases[0] && compareMinors(minorOf(releases[0].release.parsed), stage.platform) <= 0) {
+      const reached = releases.shift()?.release.parsed;
+      for (const obstacle of obstaclesTo(reached, operators, catalogs)) missing.push(obstacle);
+    }
     const sources = catalogs
       .filter(({ platform }) => compareMinors(platform, stage.platform) === 0)
       .flatMap((home) =>
@@ -77,7 +79,7 @@ function stagesConfirmed(
       return now ? [{ ...one, operator: now }] : [];
     });
     const found = simulateSwitch(placed, sources, { cel });
-    missing.push(...found.reasons.map((text) => `at ${formatMinor(stage.platform)}: ${text}`));
+    for (const text of found.reasons) missing.push(`at ${formatMinor(stage.platform)}: ${text}`);
     const [expected, actual] = [textOf(stage.steps), textOf(found.steps)];
     if (expected !== actual)
       missing.push(
@@ -85,7 +87,9 @@ function stagesConfirmed(
       );
     operators = afterStage(operators, { ...stage, steps: found.steps });
   }
-  for (const { release } of releases) missing.push(...obstaclesTo(release.parsed, operators, catalogs));
+  for (const { release } of releases) {
+    for (const obstacle of obstaclesTo(release.parsed, operators, catalogs)) missing.push(obstacle);
+  }
   return missing;
 }
 

@@ -187,7 +187,7 @@ function noteEdit(
   const edited = withEntries(channel, entries).entries;
   const places = placesIn(channel, edited);
   for (const { member, entry } of places) plan.touched.add(placeKey(name, entry, member));
-  plan.stuck.push(...stuck);
+  for (const group of stuck) plan.stuck.push(group);
   plan.edited.set(name, edited);
   plan.fixes.set(name, [
     ...(plan.fixes.get(name) ?? []),

@@ -93,7 +93,8 @@ export function namespaceUpgrades(
     const added = addsRequired ? resolution.steps.flatMap((step) => addedBy(scope, step)) : [];
     const changed = next.filter((one, position) => one !== now[position]);
     if (changed.length + added.length === 0) break;
-    steps.push(...added.map((one) => stepTo(one, true)), ...changed.map((one) => stepTo(one, false)));
+    for (const one of added) steps.push(stepTo(one, true));
+    for (const one of changed) steps.push(stepTo(one, false));
     now = [...next, ...added];
   }
   return { steps, members: now, reason: undefined };

@@ -141,7 +141,7 @@ class Search {
       const needs = this.#constraintsOf(id).flatMap((constraint) =>
         constraint.kind === 'dependency' ? [{ ids: constraint.ids, tried: 0 }] : [],
       );
-      waiting.push(...needs);
+      for (const need of needs) waiting.push(need);
       if (this.#leavesWays(waiting, at + 1)) return { choice, id, added: needs.length };
       this.#release(id);
       waiting.length -= needs.length;

@@ -51,14 +51,15 @@ export const expandSubstitutes: Expand = (source, renderImage) =>
     const template = readSubstitutes(source);
     let blobs = entryBlobs(template, findings);
     if (findings.length > 0) return blobs;
-    findings.push(...opmFindings(blobs));
+    for (const finding of opmFindings(blobs)) findings.push(finding);
     const substitutions = substitutionsOf(template);
     for (const substitution of substitutions) {
       if (findings.length > 0) return blobs;
       const image = await renderImage(substitution.name);
       checkNewer(blobs, substitution, image);
       blobs = withSubstitute(blobs, substitution, image.bundle);
-      findings.push(...opmFindings({ ...blobs, bundles: blobs.bundles.map(plainBundle) }));
+      const plain = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
+      for (const finding of opmFindings(plain)) findings.push(finding);
     }
     return blobs;
   });
