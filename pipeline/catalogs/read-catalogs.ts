@@ -132,7 +132,9 @@ async function readCatalog(
     ids.push(id);
     parts.push(await loaded);
   }
-  for (const part of parts) unread.push(...part.findings);
+  for (const part of parts) {
+    for (const finding of part.findings) unread.push(finding);
+  }
   refuseDense(unread, place.name);
   return {
     ...place,

@@ -70,7 +70,7 @@ async function contentOf(
     for (const file of await loadedFiles(objects, tree, unit)) {
       const { blobs, findings } = await reader.read(file);
       parts.push(file.composed ? blobs : placedBlobs(blobs, file.path));
-      unread.push(...findings);
+      for (const finding of findings) unread.push(finding);
       files.push(`${file.path}\n${file.id}`);
     }
   }

@@ -153,7 +153,7 @@ export async function advisoriesAt(objects: ObjectReader, tree: string): Promise
       const { bytes } = await objects.read(id, ADVISORY_BYTES);
       const read = readAdvisory(joinPath(ADVISORIES, path), bytes);
       if (read.advisory) advisories.push(read.advisory);
-      findings.push(...read.findings);
+      for (const finding of read.findings) findings.push(finding);
     }
   }
   return { advisories, findings };

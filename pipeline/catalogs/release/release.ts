@@ -71,7 +71,7 @@ export async function releasedTexts(
   const wrong: Finding[] = [];
   for (const wanted of await releaseConfigOf(place, folder)) {
     const made = await releaseInto(place, { ...request, bundle, wanted, released: texts });
-    wrong.push(...made.findings);
+    for (const finding of made.findings) wrong.push(finding);
     for (const [path, text] of made.texts) texts.set(path, text);
   }
   return wrong.length > 0 ? { texts: new Map(), findings: wrong } : { texts, findings: [] };

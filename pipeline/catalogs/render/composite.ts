@@ -95,7 +95,7 @@ export async function composeBlobs(
   const findings: Finding[] = [];
   for (const { name, image, location } of references) {
     const loaded = await renderReference(image, { ...rendering, only: 'catalogs' });
-    findings.push(...loaded.findings);
+    for (const finding of loaded.findings) findings.push(finding);
     const blobs = blobsOfPackages(loaded.blobs, (pkg) => pkg === name);
     if (blobs.packages.length === 0) {
       const message = `${image} has no package ${JSON.stringify(name)}`;

@@ -61,7 +61,7 @@ export async function loadCatalog(
   const refused: Finding[] = [];
   const migrate = (bundle: Bundle): Bundle => {
     const done = migrateBundles([bundle]);
-    refused.push(...done.findings);
+    for (const finding of done.findings) refused.push(finding);
     const [after = bundle] = done.bundles;
     return each.bundle?.(after) ?? after;
   };

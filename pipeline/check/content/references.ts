@@ -58,7 +58,7 @@ export async function checkReferences(
   const unchecked: { what: string; why: string }[] = [];
   for (const { catalog, sites } of added) {
     const resolution = await resolveSites(sites, asked);
-    findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
+    for (const finding of resolution.findings) findings.push({ ...finding, catalogs: catalog.names });
     for (const { registry: host, references, why } of resolution.unanswered) {
       unchecked.push({
         what: `${references} ${references === 1 ? 'reference' : 'references'} in ${host}`,

@@ -159,7 +159,7 @@ async function pinnedFiles(
     if (!own) continue;
     const before = Buffer.from(await file.read()).toString('utf8');
     const pinned = pinFile(file.path, before, own);
-    left.push(...pinned.findings);
+    for (const finding of pinned.findings) left.push(finding);
     if (pinned.text !== before) files.push([file.path, Buffer.from(pinned.text)]);
   }
   return { files, left };

@@ -168,7 +168,7 @@ function pinAll(root: string, { resolved, lock }: Resolution): Pinned {
   for (const [file, pins] of pinsByFile(resolved, lock)) {
     refuseLink(join(root, file));
     const pinned = pinFile(file, readText(join(root, file)), pins);
-    findings.push(...pinned.findings);
+    for (const finding of pinned.findings) findings.push(finding);
     files.set(file, pinned.text);
   }
   return { findings, files };

@@ -150,7 +150,7 @@ export class CatalogFolder {
       const read = await readSegment(segment);
       for (const name of read.packages) changed.add(name);
       this.#read.set(segment.id, read);
-      fresh.push(...read.findings);
+      for (const finding of read.findings) fresh.push(finding);
       if (!isEarly || fresh.length === 0 || performance.now() - start < this.#long) continue;
       isEarly = false;
       await early?.(fresh.map((finding) => placedFinding(finding, this.#places())));

@@ -84,7 +84,7 @@ export async function readCharts(
       });
       rmSync(join(scratch, String(i)), { recursive: true, force: true });
       groups[i] = read?.group ?? unreadGroup(selection);
-      findings.push(...(read?.findings ?? []));
+      for (const finding of read?.findings ?? []) findings.push(finding);
     });
     const kept = keptCharts(Object.values(saved));
     return {

@@ -133,7 +133,7 @@ async function packagesIn(file: SourceFile, findings: Finding[]): Promise<FileFa
     channel: note,
     other: note,
   });
-  findings.push(...loaded.findings.filter(({ severity }) => severity === 'error'));
+  for (const finding of loaded.findings) if (finding.severity === 'error') findings.push(finding);
   return { packages: [...packages].map(ownText).sort(compareText) };
 }
 

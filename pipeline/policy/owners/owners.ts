@@ -91,7 +91,7 @@ async function ownersOf(files: OwnersFiles, policy: Policy, asked: AskedPackage)
   const findings: Finding[] = [];
   for (const source of policy.owners.sources) {
     const named = await withinWorkLimit(source.path, asked, () => fromSource(files, source, asked));
-    findings.push(...named.findings);
+    for (const finding of named.findings) findings.push(finding);
     const unreadable = named.findings.some(({ severity }) => severity === 'error');
     // The next source may name other people, so a file that cannot be read stops the search.
     if (unreadable) return { identities: [], source: undefined, findings };

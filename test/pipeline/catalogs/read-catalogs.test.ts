@@ -22,3 +22,9 @@ test('106: catalogs that are read together have a limit of their entries', async
       'the channels have 31 entries up to v4.20, with the alternatives of their ranges; the limit is 30',
   });
 });
+
+test('all findings of a catalog are kept, even if they are more than a call has arguments', async () => {
+  const source = sourceOf({ 'catalog.json': '{}\n'.repeat(150_000) });
+  const [read] = await readCatalogs([{ name: 'v4.20', prefix: '', source }]);
+  expect(read?.unread).toHaveLength(150_000);
+});
