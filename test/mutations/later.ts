@@ -427,8 +427,8 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 32,
     without: 'a look at the names that a composite file takes',
     file: 'pipeline/change/files.ts',
-    text: 'if (!existing.has(name)) found',
-    instead: "if (name === '') found",
+    text: 'before.has(name) ? []',
+    instead: "before.has(name) || name !== '' ? []",
     test: 'test/attack/gate.test.ts',
   },
   {
