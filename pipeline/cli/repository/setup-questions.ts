@@ -45,7 +45,8 @@ async function list(
       .filter((text) => text !== '');
     if (texts.length === 0) return undefined;
     const wrong = texts.find((text) => !isGood(text));
-    if (wrong === undefined) return texts;
+    // What is named twice would make a policy that is refused.
+    if (wrong === undefined) return [...new Set(texts)];
     again = `${plainText(JSON.stringify(wrong))} is not valid: expected ${expected}\n`;
   }
   return undefined;

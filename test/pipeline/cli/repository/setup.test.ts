@@ -234,6 +234,17 @@ describe('what the files do not say', () => {
     expect(questions).toHaveLength(5);
   });
 
+  test('what is named twice is written once', async () => {
+    const { policy } = await asked({
+      'everything?': ['alice, alice'],
+      'owns package etcd': ['bob,bob'],
+      'which order': ['dev, live, dev'],
+    });
+    expect(policy?.owners.admins).toMatchObject([{ login: 'alice' }]);
+    expect(policy?.owners.packages.get('etcd')).toMatchObject([{ login: 'bob' }]);
+    expect(policy?.graph.catalogOrder).toEqual(['dev', 'live']);
+  });
+
   test('stays open after empty answers and without a terminal, and the output says what to write', async () => {
     const empty = await asked({});
     const none = await asked({}, false);
