@@ -272,8 +272,9 @@ function isHeldBack(
   { neighbor, node, installed }: { neighbor: Neighbor; node: Node; installed: Installed },
 ): boolean {
   const place = { package: neighbor.name, channel: node.channel };
-  const { end } = namespacePath(scope, [member, { source: neighbor.source, place, installed }]);
-  return !isAhead(end.name);
+  const { steps } = namespacePath(scope, [member, { source: neighbor.source, place, installed }]);
+  // It may leave its path further along, and end elsewhere.
+  return !steps.some(({ name }) => isAhead(name));
 }
 
 /**
