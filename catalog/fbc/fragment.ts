@@ -254,7 +254,7 @@ function mayWrite({ text, folder }: Run, target: string): boolean {
 function isReading(command: string): boolean {
   return (
     !/[<>`$]/.test(command) &&
-    /--cache-(?:only|dir)|\bopm[",\s]+validate\b|^\s*(?:chgrp|chmod|chown|ls) /.test(command)
+    /--cache-(?:only|dir)|\bopm[",\s]+validate\b|^\s*(?:chgrp|chmod|chown|ls|mkdir) /.test(command)
   );
 }
 

@@ -15,6 +15,7 @@ test.each<readonly string[]>([
   [],
   ['RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]'],
   ['RUN echo hello && opm serve /configs --cache-dir=/tmp/cache --cache-only'],
+  ['RUN mkdir -p /configs && chmod 755 /configs'],
   // The lines of a here-document are not instructions.
   ['RUN <<EOF', 'COPY other /etc', 'EOF'],
   ['ADD other.tar /etc/'],
@@ -30,6 +31,7 @@ test.each<readonly string[]>([
   ['COPY --parents catalog /configs'],
   ['ADD catalog.tar.gz /configs'],
   ['RUN opm render x > /configs/c.yaml'],
+  ['RUN mkdir -p /configs/x && cp /x /configs/x'],
   ['RUN opm render x > /configs/c.yaml && opm serve /configs --cache-dir=/tmp/cache --cache-only'],
   ['RUN <<EOF', 'opm render x > /configs/c.yaml', 'EOF'],
   ['RUN <<EOF', 'set -e', '# not a comment of the Dockerfile', 'opm render x > /configs/c.yaml', 'EOF'],
