@@ -58,7 +58,12 @@ export function ownersReader(
     ownersFiles.set(path, found);
     return found;
   };
-  const all = { ...files, codeOwners, ownersFile, steps };
+  let read: Promise<AliasesRead> | undefined;
+  const aliases = (): Promise<AliasesRead> => {
+    read ??= aliasesIn(files);
+    return read;
+  };
+  const all = { ...files, codeOwners, ownersFile, aliases, steps };
   return { ownersOf: (name, paths) => ownersOf(all, policy, { name, paths }) };
 }
 
@@ -183,7 +188,7 @@ async function prowApprovers(
   settings: Settings | undefined,
 ): Promise<Entries> {
   if (!settings) return { identities: [], findings: [] };
-  const { aliases, findings } = await aliasesIn(files);
+  const { aliases, findings } = await files.aliases();
   const file = files.ownersFile(path, settings);
   // Approvers with a pattern are those of some files only.
   const logins = file.approvers
@@ -195,10 +200,13 @@ async function prowApprovers(
   };
 }
 
+interface AliasesRead {
+  readonly aliases: ReturnType<typeof readAliases>;
+  readonly findings: readonly Finding[];
+}
+
 /** The aliases of the tree, with warnings about members who are nobody. */
-async function aliasesIn(
-  files: OwnersFiles,
-): Promise<{ readonly aliases: ReturnType<typeof readAliases>; readonly findings: readonly Finding[] }> {
+async function aliasesIn(files: Pick<OwnersFiles, 'read'>): Promise<AliasesRead> {
   const { settings, findings } = await files.read(ALIASES);
   const aliases = readAliases(settings);
   if (!settings) return { aliases, findings };
@@ -213,7 +221,7 @@ async function byFolder(
   paths: readonly string[],
 ): Promise<PackageOwners> {
   const findings = new Map<string, readonly Finding[]>();
-  const { aliases, findings: ofAliases } = await aliasesIn(files);
+  const { aliases, findings: ofAliases } = await files.aliases();
   const fileIn = async (folder: string): Promise<OwnersFile | undefined> => {
     const path = joinPath(folder, fileName);
     const { settings, findings: ofFile } = await files.read(path);
@@ -286,10 +294,13 @@ function identityKey(identity: Identity): string {
   return formatIdentity(identity).toLowerCase();
 }
 
+/** Most names of a file that each get a warning: every package that the file is for has all of them. */
+const MOST_NOBODIES = 20;
+
 /** Warnings about names that cannot be those of accounts. */
 function nobodies(path: string, names: readonly string[], location: Finding['location']): Finding[] {
   const wrong = new Set(names.filter((name) => parseIdentity(name) === undefined));
-  return [...wrong].map((name) => {
+  return [...wrong].slice(0, MOST_NOBODIES).map((name) => {
     const message = `${path}: ${JSON.stringify(name)} is not a valid user, so Portolan ignores it`;
     return { rule: 'owners/entry', severity: 'warning', message, location, hint: '- login' };
   });
@@ -356,6 +367,8 @@ interface OwnersFiles extends SettingsFiles {
   /** What an `OWNERS` file says, read once. @throws StepsError */
   readonly ownersFile: (path: string, settings: Settings) => OwnersFile;
   readonly codeOwners: CodeOwnersFiles;
+  /** What `OWNERS_ALIASES` says, read once. */
+  readonly aliases: () => Promise<AliasesRead>;
   readonly steps: Steps;
 }
 

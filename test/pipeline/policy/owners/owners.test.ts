@@ -180,6 +180,16 @@ describe('prow', () => {
     },
   );
 
+  test('of many entries that are nobody the first are said, since every package has these warnings', async () => {
+    const nobodies = Array.from({ length: 1000 }, (_, i) => `"n ${i}"`).join();
+    const files = {
+      OWNERS_ALIASES: `aliases: {team: [${nobodies}]}\n`,
+      OWNERS: `approvers: [bob, ${nobodies}]\n`,
+    };
+    const { identities, findings } = await read(files, PATHS);
+    expect([identities.map(formatIdentity), findings.length]).toEqual([['bob'], 40]);
+  });
+
   test('aliases stand for their members', async () => {
     const aliases = { OWNERS_ALIASES: 'aliases:\n  Team: [A, b]\n  flow: {c, d}\n  none:\n' };
     expect(await owners({ ...aliases, OWNERS: 'approvers: [TEAM, flow, none, e]\n' }, PATHS)).toBe(
