@@ -242,7 +242,7 @@ class Unit {
     if (this.#isCluster) return 1;
     const sizes = new Map<string, number>();
     for (const { package: name, clusters } of shares) sizes.set(name, (sizes.get(name) ?? 0) + clusters);
-    return Math.max(0, ...sizes.values());
+    return [...sizes.values()].reduce((most, size) => Math.max(most, size), 0);
   }
 }
 
