@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '7a9b4ccd5bce624427bb364f9db47f7a5a782c41',
+  commit: '057461185218df148d811733d68aa5dc073936bc',
 };
 
 const REPOSITORY = 'portolan/portolan';
