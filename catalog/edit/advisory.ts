@@ -97,7 +97,11 @@ export function isGoneReference({ bundles, channels }: PackageEdit, item: unknow
     : reference['schema'] === 'olm.channel' && channels.get(name)?.length === 0;
 }
 
-/** Deprecations of what is no longer there would make the catalog invalid. */
+/**
+ * A blob of deprecations without those of what is no longer there: they would make the catalog invalid.
+ *
+ * @returns undefined if none is left; a blob that people wrote without any stays
+ */
 function withoutReferences(piece: PieceText, format: FileFormat, edit: PackageEdit): PieceText | undefined {
   const isGone = (item: unknown): boolean => isGoneReference(edit, item);
   const list = piece.blob?.value['entries'];

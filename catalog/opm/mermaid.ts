@@ -29,7 +29,7 @@ interface GraphOptions {
 /**
  * The upgrade graph of catalogs as `opm alpha render-graph` draws it.
  *
- * @returns the graph; undefined if `from` is not a bundle of the catalog
+ * @returns the graph; undefined if `from` is not a bundle with a version: what follows is found by versions
  * @throws VersionError for a range with an empty alternative, such as `<1.0.0 || || >2.0.0`
  */
 export function mermaidGraph(blobs: Blobs, options: GraphOptions): string | undefined {

@@ -112,11 +112,13 @@ export const rules: readonly Rule[] = [
     fragment({ path, place, base, labels, files, change }, report) {
       const was = change?.labels.get(CONFIGS_LABEL)?.value;
       const is = labels.get(CONFIGS_LABEL);
-      if (!was || (is && is.value !== '')) return;
-      // Another base image may have it, and the image may be one of something else now.
-      const isBare = base === change?.base || base === 'scratch' || isIndexBase(base);
-      const isCatalog = isIndexBase(base) || files?.some((file) => isWithin(file.path, was));
-      if (!isBare || !isCatalog) return;
+      if (!change || !was || (is && is.value !== '')) return;
+      // Only a new base image may bring it: to one that stays, the Dockerfile had to add it.
+      const mayInherit = base !== change.base && base !== 'scratch' && !isIndexBase(base);
+      // The image may be one of something else now.
+      const folder = catalogFolder(change) ?? '';
+      const isCatalog = isIndexBase(base) || files?.some((file) => isWithin(file.path, folder));
+      if (mayInherit || !isCatalog) return;
       const message = `${path}: the image loses the label ${CONFIGS_LABEL}, by which OLM v1 and oc-mirror find the catalog`;
       report(message, place, { hint: `LABEL ${CONFIGS_LABEL}=${was}` });
     },

@@ -11,7 +11,7 @@ import { treeSource } from '../../git/source.ts';
 import { entryAt, isTree, joinPath } from '../../git/tree.ts';
 import type { CheckScene } from '../world/scene.ts';
 
-/** The files of the bundle in a folder; undefined where there is none. */
+/** The files of the bundle in a folder, also of half of one, for which there are findings; undefined where there is none. */
 export async function bundleFilesAt(
   { objects }: Pick<CheckScene, 'objects'>,
   tree: string,

@@ -219,6 +219,7 @@ export function statusFor(
   linkTo: ReportPorts['linkTo'],
 ): CommitStatus {
   const url = documents === undefined ? undefined : linkTo?.(documents);
+  // As while it waited for the first time.
   const words = retried ? wordsOf('pending', commit) : wordsOf(state, detail);
   const status = { repository, commit, context: `${CONTEXT} ${catalog}`, ...words };
   return url === undefined ? status : { ...status, url };

@@ -77,7 +77,11 @@ export async function stagingLayout(path: string): Promise<{ layout: Layout; dis
   try {
     const folder = await mkdtemp(join(dirname(path), `.${basename(path)}-`));
     const discard = (): Promise<void> => rm(folder, { recursive: true, force: true });
-    return { layout: await openLayout(folder, { create: true }), discard };
+    const layout = await openLayout(folder, { create: true }).catch(async (error: unknown) => {
+      await discard();
+      throw error;
+    });
+    return { layout, discard };
   } catch (error) {
     throw fileError(`cannot write ${path}`, error);
   }
