@@ -68,3 +68,17 @@ export async function broughtCommits(
     throw new PipelineError('too-large', `the head has more than ${MOST_BROUGHT} commits of its own`);
   return Promise.all(ids.map((id) => readCommit(objects, id)));
 }
+
+/**
+ * The number of the pull request that a commit merged, as GitHub and Forgejo write it into subjects; other numbers there may
+ * be of issues.
+ */
+export function pullRequestOf(subject: string): number | undefined {
+  const [, ...numbers] = PULL_REQUEST.exec(subject.trim()) ?? [];
+  const number = numbers.find((one) => one !== undefined);
+  return number === undefined ? undefined : Number(number);
+}
+
+/** A merge on GitHub, a merge on Forgejo, or a squash or rebase on either. Nine digits are always an exact number. */
+const PULL_REQUEST =
+  /^Merge pull request #(\d{1,9}) |^Merge pull request '.*' \(#(\d{1,9})\) from |\(#(\d{1,9})\)$/;

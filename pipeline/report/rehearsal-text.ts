@@ -1,7 +1,7 @@
 /** A rehearsal in a terminal: what fails and why, who would have been asked, what to write. */
-import { pullRequestOf } from '../check/blame/blame.ts';
 import { countsOf, orphansOf, type Rehearsal, stoppedOf, worstOf } from '../check/rehearsal/rehearsal.ts';
 import type { RehearsedMerge } from '../check/rehearsal/tally.ts';
+import { pullRequestOf } from '../git/merged-commits.ts';
 import { amountText, linesText, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */

@@ -13,7 +13,7 @@ import { installedPath } from '../../../catalog/olm/foresight/namespace-path.ts'
 import type { World } from '../../../catalog/olm/foresight/world.ts';
 import { REQUIRING } from '../../../catalog/olm/resolve/requirement.ts';
 import { channelIn, placeOfEntry, placeOfPackage } from '../../../catalog/rules/finding-location.ts';
-import type { MergedCommit } from '../../git/merged-commits.ts';
+import { type MergedCommit, pullRequestOf } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pastLayouts } from '../rehearsal/past-layouts.ts';
@@ -285,20 +285,6 @@ function causeOf(kind: Cause['kind'], merge: MergedCommit | undefined): Cause {
   const number = pullRequestOf(subject);
   return { kind, commit: id, date, subject, ...(number === undefined ? {} : { pullRequest: number }) };
 }
-
-/**
- * The number of the pull request that a commit merged, as GitHub and Forgejo write it into subjects; other numbers there may
- * be of issues.
- */
-export function pullRequestOf(subject: string): number | undefined {
-  const [, ...numbers] = PULL_REQUEST.exec(subject.trim()) ?? [];
-  const number = numbers.find((one) => one !== undefined);
-  return number === undefined ? undefined : Number(number);
-}
-
-/** A merge on GitHub, a merge on Forgejo, or a squash or rebase on either. Nine digits are always an exact number. */
-const PULL_REQUEST =
-  /^Merge pull request #(\d{1,9}) |^Merge pull request '.*' \(#(\d{1,9})\) from |\(#(\d{1,9})\)$/;
 
 interface Sides {
   readonly tip: World;

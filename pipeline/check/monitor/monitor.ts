@@ -11,10 +11,10 @@ import { type FleetInstallation, installedIn } from '../../../catalog/olm/fleet/
 import { installedPath } from '../../../catalog/olm/foresight/namespace-path.ts';
 import { effectOf } from '../../../catalog/rules/effect.ts';
 import { tryParseVersion } from '../../../catalog/version/version.ts';
-import type { MergedCommit } from '../../git/merged-commits.ts';
+import { type MergedCommit, pullRequestOf } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
-import { pullRequestOf, suggestedFix } from '../blame/blame.ts';
+import { suggestedFix } from '../blame/blame.ts';
 import { type History, type PackageState, packageHistory } from '../blame/package-states.ts';
 import { type RehearsalRequest, rehearseMerges } from '../rehearsal/rehearsal.ts';
 import type { RehearsedMerge } from '../rehearsal/tally.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import { expect, onTestFinished, test } from 'vitest';
-import { pullRequestOf } from '../../../../pipeline/check/blame/blame.ts';
+import { pullRequestOf } from '../../../../pipeline/git/merged-commits.ts';
 import { bundleName, type WrittenEntry, written } from '../../../catalog/olm/universe.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
