@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '057461185218df148d811733d68aa5dc073936bc',
+  commit: '15bbefbdbcbd1b24b30a82388ae59a126243cad8',
 };
 
 const REPOSITORY = 'portolan/portolan';
