@@ -23,7 +23,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 70,
     without: 'a look where a link beside the edited file leads',
     file: 'pipeline/cli/lsp/server.ts',
-    text: ' || fileDefect(file, directory) !== undefined',
+    text: ' || fileDefect(file, dirname(file)) !== undefined',
     instead: '',
     test: 'test/pipeline/cli/lsp.test.ts',
   },
