@@ -17,8 +17,6 @@ import { readFast } from '../yaml/fast.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError, type YamlNode } from '../yaml/tree.ts';
 
-/** How deep a manifest's collections may be nested. */
-const DEPTH = 1000;
 /** Bytes of a file in which the readers of manifests look for the brace that says JSON. */
 const SNIFF = 30;
 
@@ -138,7 +136,7 @@ export function hasEscapedSurrogates(file: ManifestFile): boolean {
 function* jsonDocuments(path: string, written: string): Generator<FileDocument> {
   // Go's reader of JSON accepts bytes that are not UTF-8 in texts.
   const text = written.includes(INVALID) ? written.replaceAll(LONE, '\ufffd') : written;
-  const reader = new JsonReader(text, DEPTH);
+  const reader = new JsonReader(text);
   for (let count = 0; ; count++) {
     try {
       const read = reader.next();
@@ -218,7 +216,7 @@ function notUtf8(path: string, text: string, line: number): FileDocument | undef
 }
 
 function treeOf(text: string): YamlNode | undefined {
-  return readTree(text, { depth: DEPTH }).root;
+  return readTree(text).root;
 }
 
 /** The tree of a text; undefined if it is not YAML. */
@@ -234,7 +232,7 @@ function tryTree(text: string): YamlNode | undefined {
 /** Reads a document with the full reader, which also keeps integers that a float would round. */
 function readYaml(path: string, text: string, line: number): FileDocument {
   try {
-    const { root } = readTree(text, { depth: DEPTH });
+    const { root } = readTree(text);
     const { value, locate } = compose(root, { exactIntegers: true });
     return { kind: 'value', value, document: new OffsetDocument(path, text, line, locate), tree: () => root };
   } catch (error) {

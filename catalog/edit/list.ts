@@ -7,9 +7,6 @@ import type { Json } from '../yaml/scalar.ts';
 import type { YamlNode } from '../yaml/tree.ts';
 import { type FileFormat, type PieceText, pieceOf } from './file.ts';
 
-/** Deepest nesting of a document that is changed. */
-const DEPTH = 1000;
-
 /**
  * A document with one more item in a list of its root.
  *
@@ -126,7 +123,7 @@ function itemsChanged(
 
 /** What stands at a path, and where everything begins that stands beside it or what it is in. */
 function nodeAt(text: string, path: Path): { node: YamlNode | undefined; beside: number[] } {
-  const { root } = readTree(text, { depth: DEPTH });
+  const { root } = readTree(text);
   const beside: number[] = [];
   let node: YamlNode | undefined = root;
   for (const step of path) {

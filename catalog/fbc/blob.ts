@@ -21,7 +21,6 @@ import { tryParseVersion } from '../version/version.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
-import { MANIFEST_LIMITS } from './bundle-object.ts';
 import type { SourceDocument } from './document.ts';
 import { ignoreHint } from './ignore.ts';
 import type {
@@ -451,7 +450,7 @@ function yamlDefect(base64: string): string | undefined {
   if (goTrimmed(manifest).startsWith('{')) return undefined;
   if (manifest.includes('\ufffd') && !isUtf8(raw)) return 'is not UTF-8';
   try {
-    compose(readTree(manifest, MANIFEST_LIMITS).root);
+    compose(readTree(manifest).root);
     return undefined;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;

@@ -1,7 +1,7 @@
 /** Manifests in `olm.bundle.object` properties: JSON, or YAML, which opm converts to JSON. */
 import { decodeBase64, latin1Of } from '../go/base64.ts';
 import { fitStruct, isObject } from '../go/shape.ts';
-import { DEEPEST, parseJson } from '../json.ts';
+import { parseJson } from '../json.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
@@ -9,9 +9,6 @@ import { PROPERTY_SHAPES } from './property.ts';
 
 /** An object of Kubernetes. */
 type Manifest = Readonly<Record<string, unknown>>;
-
-/** Deepest nesting of a manifest. */
-export const MANIFEST_LIMITS: { readonly depth: number } = { depth: DEEPEST };
 
 const OBJECT_SHAPE = PROPERTY_SHAPES.get('olm.bundle.object');
 
@@ -52,7 +49,7 @@ function parseManifest(text: string): unknown {
 /** The value of a text of YAML; undefined for a text that is not YAML. */
 export function tryReadYaml(text: string): unknown {
   try {
-    return compose(readTree(text, MANIFEST_LIMITS).root).value;
+    return compose(readTree(text).root).value;
   } catch (error) {
     if (error instanceof YamlError) return undefined;
     throw error;

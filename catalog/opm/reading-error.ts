@@ -19,8 +19,6 @@ import { readTree } from '../yaml/parser.ts';
 import { formatG } from '../yaml/scalar.ts';
 import { YamlError } from '../yaml/tree.ts';
 
-const YAML_LIMITS = { depth: 1000 };
-
 /**
  * What opm says of a file that it cannot read.
  *
@@ -148,7 +146,7 @@ function yamlStreamError(text: string, said?: string): string | undefined {
 function yamlValue(text: string): { value?: unknown; refusal?: YamlError } {
   try {
     // Lines reach go-yaml with a line feed behind them.
-    return { value: compose(readTree(text.endsWith('\n') ? text : `${text}\n`, YAML_LIMITS).root).value };
+    return { value: compose(readTree(text.endsWith('\n') ? text : `${text}\n`).root).value };
   } catch (error) {
     if (error instanceof YamlError) return { refusal: error };
     throw error;

@@ -38,11 +38,11 @@ import {
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
 /**
- * Reads the first document of `text`, as Go's `yaml.Unmarshal` does.
+ * Reads the first document of `text`, as Go's `yaml.Unmarshal` does, by default nested as deeply as {@link DEEPEST}.
  *
  * @throws YamlError when Go would refuse the document, or when it goes beyond a limit
  */
-export function readTree(text: string, limits: YamlLimits): YamlTree {
+export function readTree(text: string, limits: YamlLimits = { depth: DEEPEST }): YamlTree {
   const forbidden = FORBIDDEN.exec(text);
   if (forbidden) {
     const code = forbidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');

@@ -12,7 +12,7 @@ import { parseJson } from '../../json.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
 import { fieldsOf } from '../blob.ts';
-import { MANIFEST_LIMITS, objectData, tryReadYaml } from '../bundle-object.ts';
+import { objectData, tryReadYaml } from '../bundle-object.ts';
 import type { Bundle, Channel, Entry, Package } from '../model.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
 import { startsLikeJson } from '../split.ts';
@@ -141,7 +141,7 @@ function manifestJson(base64: string): Uint8Array {
   if (manifest[0] === BRACE) return manifest;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(manifest);
   if (startsLikeJson(text, text.length)) return manifest;
-  return encoder.encode(escapeHtml(compactJson(compose(readTree(text, MANIFEST_LIMITS).root).value)));
+  return encoder.encode(escapeHtml(compactJson(compose(readTree(text).root).value)));
 }
 
 const BRACE = 0x7b;

@@ -4,7 +4,7 @@
  * @see https://github.com/openshift/cluster-version-operator/blob/main/docs/dev/clusteroperator.md
  */
 import { isObject } from '../../go/shape.ts';
-import { DEEPEST, parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
 import { YamlError } from '../../yaml/tree.ts';
@@ -93,7 +93,7 @@ export function readVirtualImages(
 /** The list of boot images, as JSON in a config map. */
 function streamIn(text: string): unknown {
   try {
-    const stream = memberAt(compose(readTree(text, { depth: DEEPEST }).root).value, ['data', 'stream']);
+    const stream = memberAt(compose(readTree(text).root).value, ['data', 'stream']);
     return typeof stream === 'string' ? parsedJson(stream) : undefined;
   } catch (error) {
     if (error instanceof YamlError) return undefined;

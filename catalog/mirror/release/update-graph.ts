@@ -8,7 +8,7 @@
 import { compileGoRegexp, type GoRegexp } from '../../go/regexp.ts';
 import { isObject } from '../../go/shape.ts';
 import { MOST_STEPS, type Steps } from '../../go/steps.ts';
-import { DEEPEST, parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json.ts';
 import { compareVersions, tryParseVersion, type Version } from '../../version/version.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
@@ -262,7 +262,7 @@ const ADDED = 'io.openshift.upgrades.graph.previous.add';
  */
 function fieldsIn(text: string, path: string): Readonly<Record<string, unknown>> {
   try {
-    const { value } = compose(readTree(text, { depth: DEEPEST }).root);
+    const { value } = compose(readTree(text).root);
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;

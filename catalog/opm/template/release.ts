@@ -32,9 +32,6 @@ export interface Release {
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** Deepest nesting of a template. */
-const LIMITS = { depth: 1000 };
-
 /**
  * A basic template with the bundle in it; a new one when there was none.
  *
@@ -110,7 +107,7 @@ function withDefault(text: string, channel: string): string {
   const found = value.entries?.find((one) => one['schema'] === 'olm.package');
   if (!found) throw new EditError('the template has no olm.package, whose defaultChannel would be another');
   if (found['defaultChannel'] === channel) return text;
-  const { root } = readTree(text, LIMITS);
+  const { root } = readTree(text);
   const at = root && defaultChannelAt(root, text);
   if (!at) throw new EditError('the defaultChannel of the template cannot be found');
   return `${text.slice(0, at.start)}${JSON.stringify(channel)}${text.slice(at.end)}`;
@@ -214,7 +211,7 @@ function listAt(value: unknown, key: string | number): unknown[] {
 
 /** What a template says. @throws EditError for a text that is not a mapping */
 function contentOf(text: string): Value {
-  const { root } = readTree(text, LIMITS);
+  const { root } = readTree(text);
   const value = root && compose(root).value;
   if (!isObject(value)) throw new EditError('the template is not a mapping');
   return value;

@@ -38,9 +38,6 @@ const SHAPE = structShape('semver.SemverTemplateData', {
   stable: BUNDLES,
 });
 
-/** Deepest nesting of a template. */
-const DEPTH = 1000;
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads a semver template as opm does. @throws TemplateError at the field that opm refuses */
@@ -73,7 +70,7 @@ export function readSemver(template: TemplateText): SemverTemplate {
 function strictDocument({ file, bytes }: TemplateText): { value: unknown; document: SourceDocument } {
   const source = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   try {
-    const { value, duplicates, locate } = compose(readTree(source, { depth: DEPTH }).root);
+    const { value, duplicates, locate } = compose(readTree(source).root);
     const document = new OffsetDocument(file, source, 1, locate);
     const [duplicate] = duplicates;
     if (!duplicate) return { value, document };
