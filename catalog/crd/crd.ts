@@ -3,9 +3,9 @@
  */
 
 import { manifestOfKind, objectData } from '../fbc/bundle-object.ts';
-import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { onceFor } from '../go/once.ts';
+import { ownText } from '../go/own-text.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { Undecided } from '../undecided.ts';

@@ -169,14 +169,6 @@ function outline(value: unknown): unknown {
 }
 
 /**
- * A copy of a text, made by joining it with a space. A part of a string keeps the whole string alive, and with it the file
- * that it was cut from.
- */
-export function ownText(text: string): string {
-  return ` ${text}`.slice(1);
-}
-
-/**
  * A document that keeps the locations of only a few paths; other paths have the location of the document.
  *
  * @param paths paths in the document

@@ -7,6 +7,7 @@
  */
 import type { Finding, Location } from '../finding.ts';
 import { JsonError, JsonReader, type JsonValue, TooLong } from '../go/json.ts';
+import { ownText } from '../go/own-text.ts';
 import { isObject, type Path } from '../go/shape.ts';
 import { GO_SPACE } from '../go/text.ts';
 import { DocumentTooLarge, type FilePieces, LARGEST_DOCUMENT, type TextPiece } from '../source.ts';
@@ -17,7 +18,7 @@ import { marksOf } from '../yaml/marks.ts';
 import { readTree } from '../yaml/parser.ts';
 import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError } from '../yaml/tree.ts';
-import { MarkedDocument, movedDocument, OffsetDocument, ownText, type SourceDocument } from './document.ts';
+import { MarkedDocument, movedDocument, OffsetDocument, type SourceDocument } from './document.ts';
 import { ignoreHint } from './ignore.ts';
 import { type BadSeparator, type Piece, splitDocuments, startsLikeJson } from './split.ts';
 

@@ -3,10 +3,10 @@
  * Read blob by blob, so that a catalog of any size passes through.
  */
 
-import { ownText } from '../fbc/document.ts';
 import type { Blob, Blobs, Bundle } from '../fbc/model.ts';
 import { visitBlobs } from '../fbc/visit.ts';
 import type { Finding, Location } from '../finding.ts';
+import { ownText } from '../go/own-text.ts';
 import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
 import { csvOf, usedImages } from '../references/csv.ts';

@@ -4,10 +4,10 @@
  */
 
 import { manifestIn, objectData } from '../fbc/bundle-object.ts';
-import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { canonicalJson } from '../fbc/same-bundle.ts';
 import { decodeBase64 } from '../go/base64.ts';
+import { ownText } from '../go/own-text.ts';
 import { isObject } from '../go/shape.ts';
 import { usedImages } from '../references/csv.ts';
 

@@ -3,10 +3,11 @@
  * require. Manifests and related images are left out, so that whole catalogs fit into memory beside the packages that
  * somebody changes.
  */
-import { keepPlaces, ownText } from '../fbc/document.ts';
+import { keepPlaces } from '../fbc/document.ts';
 import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import type { EachBlob } from '../fbc/load.ts';
 import type { Blob, Bundle, Channel, Deprecations, PackageBlob, Property } from '../fbc/model.ts';
+import { ownText } from '../go/own-text.ts';
 import { parseJson } from '../json.ts';
 import { formatVersion, parseVersion } from '../version/version.ts';
 import { REQUIRING } from './resolve/requirement.ts';

@@ -5,11 +5,11 @@
  * @see https://olm.operatorframework.io/docs/reference/catalog-templates/
  */
 import { readManifestFile } from '../bundle/manifest.ts';
-import { ownText } from '../fbc/document.ts';
 import { catalogFiles, type LoadLimits } from '../fbc/load.ts';
 import type { Blob, Bundle } from '../fbc/model.ts';
 import { type Visitor, visitBlobs } from '../fbc/visit.ts';
 import type { Finding } from '../finding.ts';
+import { ownText } from '../go/own-text.ts';
 import { foldCase, isObject, type Path } from '../go/shape.ts';
 import { formatReference, type Reference, tryParseReference } from '../reference.ts';
 import type { CatalogSource, SourceFile } from '../source.ts';

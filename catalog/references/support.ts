@@ -3,8 +3,8 @@
  * a package: OLM v0's package server reads the labels there.
  */
 import { headOf } from '../fbc/channel.ts';
-import { ownText } from '../fbc/document.ts';
 import type { Blob, Bundle, Channel } from '../fbc/model.ts';
+import { ownText } from '../go/own-text.ts';
 import { supportedPlatforms } from './csv.ts';
 import type { ReferenceSite } from './reference-site.ts';
 

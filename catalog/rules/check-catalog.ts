@@ -3,7 +3,7 @@
  * bundle goes by, and then only what the other rules need is kept. So memory grows
  * with the graph, not with the manifests.
  */
-import { keepPlaces, ownText } from '../fbc/document.ts';
+import { keepPlaces } from '../fbc/document.ts';
 import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import { DEFAULT_LIMITS, densityIn, type LoadLimits, load } from '../fbc/load.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type Property,
 } from '../fbc/model.ts';
 import { compareFindings, type Finding } from '../finding.ts';
+import { ownText } from '../go/own-text.ts';
 import type { CatalogSource } from '../source.ts';
 import { formatVersion, parseVersion } from '../version/version.ts';
 import {

@@ -6,6 +6,7 @@
  * @see https://github.com/blang/semver/tree/v4.0.0
  */
 import SemVer from 'semver/classes/semver.js';
+import { ownText } from '../go/own-text.ts';
 import { compareText, goQuoted, goTrimmed } from '../go/text.ts';
 
 /** A non-negative integer up to 2^64-1; bigint above 2^53. */
@@ -276,8 +277,7 @@ export function tryParseRange(text: string): VersionRange | undefined {
   try {
     const range = ranges.get(text) ?? parseRange(text);
     if (ranges.size >= MOST_RANGES) ranges.clear();
-    // A slice of a file would keep the whole file in memory.
-    if (!ranges.has(text)) ranges.set(` ${text}`.slice(1), range);
+    if (!ranges.has(text)) ranges.set(ownText(text), range);
     return range;
   } catch (error) {
     if (error instanceof VersionError) return undefined;

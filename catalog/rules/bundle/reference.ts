@@ -1,5 +1,5 @@
-import { ownText } from '../../fbc/document.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
+import { ownText } from '../../go/own-text.ts';
 import type { Path } from '../../go/shape.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';

@@ -5,10 +5,10 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownText } from '../../../catalog/fbc/document.ts';
 import type { EachBlob } from '../../../catalog/fbc/load.ts';
 import type { Blob } from '../../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../../catalog/fbc/render.ts';
+import { ownText } from '../../../catalog/go/own-text.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { temporaryFolder } from '../../write.ts';

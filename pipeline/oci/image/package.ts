@@ -11,8 +11,8 @@ import {
   type TreePart,
 } from '../../../catalog/fbc/cache/layout.ts';
 import { packageMember } from '../../../catalog/fbc/cache/package-index.ts';
-import { ownText } from '../../../catalog/fbc/document.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { ownText } from '../../../catalog/go/own-text.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import type { BundleFacts, PackageFacts, StretchFacts } from './build-cache.ts';

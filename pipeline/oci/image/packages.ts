@@ -3,12 +3,12 @@
  * blobs of one package when they are asked for.
  */
 import { createHash } from 'node:crypto';
-import { ownText } from '../../../catalog/fbc/document.ts';
 import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
 import { type Blob, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import { renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
+import { ownText } from '../../../catalog/go/own-text.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { rule as CACHE_RULE } from '../../../catalog/rules/image/cache.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
