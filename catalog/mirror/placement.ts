@@ -4,6 +4,7 @@
  */
 
 import { fnvHex } from '../go/fnv.ts';
+import { groupedBy } from '../go/grouped.ts';
 import { formatReference, type Reference, repositoryName } from '../reference.ts';
 import { eitherPlatforms, type Platforms, withPlatforms } from './platforms.ts';
 
@@ -169,13 +170,7 @@ function imageIdentity({ wanted }: Placement): string {
 
 /** Groups of different images on one tag; the placement that keeps the place comes first. */
 function placementsOnOneTag(placements: readonly Placement[]): Placement[][] {
-  const byTag = new Map<string, Placement[]>();
-  for (const placement of placements) {
-    const key = formatDestination(placement.destination);
-    const group = byTag.get(key);
-    if (group) group.push(placement);
-    else byTag.set(key, [placement]);
-  }
+  const byTag = groupedBy(placements, ({ destination }) => formatDestination(destination));
   return [...byTag.values()]
     .filter((group) => new Set(group.map(contentOfTag)).size > 1)
     .map((group) => group.sort(byPrecedence));

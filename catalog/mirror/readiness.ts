@@ -3,6 +3,7 @@
  * a node follows it, and looked for among what the mirror will hold.
  */
 import type { Location } from '../finding.ts';
+import { appendToGroup, groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
 import {
   formatReference,
@@ -128,9 +129,7 @@ function countsOf(bundles: readonly BundleReadiness[]): Pick<Readiness, 'ready' 
 
 /** The readiness of bundles, counted for each package. */
 function packagesOf(bundles: readonly BundleReadiness[]): PackageReadiness[] {
-  const packages = new Map<string, BundleReadiness[]>();
-  for (const bundle of bundles) append(packages, bundle.package, bundle);
-  return [...packages]
+  return [...groupedBy(bundles, ({ package: name }) => name)]
     .map(([name, own]) => ({ package: name, bundles: own.length, ...countsOf(own) }))
     .sort((a, b) => compareText(a.package, b.package));
 }
@@ -195,7 +194,7 @@ function contentsOfCopies(copied: readonly CopiedImage[]): MirrorContents {
   const tags = new Map<string, Reference[]>();
   let places: ReadonlyMap<string, readonly string[]> | undefined;
   for (const { image, destination } of copied) {
-    append(tags, destination, image);
+    appendToGroup(tags, destination, image);
     if (image.kind === 'digest') {
       digests.add(`${destination.slice(0, destination.lastIndexOf(':'))}@${image.digest}`);
     }
@@ -221,14 +220,8 @@ function contentsOfCopies(copied: readonly CopiedImage[]): MirrorContents {
 /** Where copies bring each image. */
 function placesOf(copied: readonly CopiedImage[]): Map<string, string[]> {
   const places = new Map<string, string[]>();
-  for (const { image, destination } of copied) append(places, imageKey(image), destination);
+  for (const { image, destination } of copied) appendToGroup(places, imageKey(image), destination);
   return places;
-}
-
-function append<T>(to: Map<string, T[]>, key: string, value: T): void {
-  const known = to.get(key);
-  if (known) known.push(value);
-  else to.set(key, [value]);
 }
 
 function imageKey(image: Reference): string {

@@ -5,6 +5,7 @@
  * @see https://github.com/openshift/cincinnati/blob/master/docs/design/cincinnati.md
  */
 
+import { appendToGroup } from '../../go/grouped.ts';
 import { compileGoRegexp, type GoRegexp } from '../../go/regexp.ts';
 import { isObject } from '../../go/shape.ts';
 import { MOST_STEPS, type Steps } from '../../go/steps.ts';
@@ -61,15 +62,9 @@ export function readUpdateGraph(text: string): UpdateGraph | string {
       ? edge.map((end) => (typeof end === 'number' ? known[end] : undefined))
       : [];
     if (!from || !to) return `has no pair of nodes in edges[${i}]`;
-    addTo(before, to, from);
+    appendToGroup(before, to, from);
   }
   return { releases: known, predecessors: async (release) => before.get(release) ?? [] };
-}
-
-function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list) list.push(value);
-  else lists.set(key, [value]);
 }
 
 function isList(value: unknown): value is readonly unknown[] {
@@ -124,7 +119,7 @@ export async function shortestPath(
       for (const from of predecessors) {
         if (seen.has(from)) continue;
         before.add(from);
-        addTo(next, from, to);
+        appendToGroup(next, from, to);
       }
     }
     level = [...before];
@@ -231,10 +226,7 @@ export function updateRules(files: GraphDataFiles, architecture: string): Update
     if (typeof to !== 'string' || !pattern)
       throw new GraphDataError(`${path} has no version in "to", or no regular expression in "from"`);
     const version = forArchitecture(to, architecture);
-    if (version === undefined) continue;
-    const patterns = blocked.get(version);
-    if (patterns) patterns.push(pattern);
-    else blocked.set(version, [pattern]);
+    if (version !== undefined) appendToGroup(blocked, version, pattern);
   }
   const raw = parsedJson(files.get('raw/metadata.json') ?? '{}');
   const added = (version: string): readonly string[] => {

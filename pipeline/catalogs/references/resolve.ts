@@ -3,6 +3,7 @@
  * lock of it; pins in place of tags.
  */
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import {
   type DigestReference,
   type Reference,
@@ -164,25 +165,22 @@ export function pinsByFile(
   { digests }: ReferenceLock,
 ): ReadonlyMap<string, readonly Pin[]> {
   const pins = new Map<string, Pin[]>();
-  const add = (file: string, pin: Pin): void => {
-    const known = pins.get(file);
-    if (known) known.push(pin);
-    else pins.set(file, [pin]);
-  };
   for (const { reference, written, location } of resolved.sites) {
     if (reference.kind !== 'tag') continue;
     const digest = digests.get(lookupKey(reference));
     if (digest === undefined) continue;
     const { file, line, column } = location;
-    add(file, { line, column, written, pinned: pinnedTag(written, reference, digest), note: reference.tag });
+    const pinned = pinnedTag(written, reference, digest);
+    appendToGroup(pins, file, { line, column, written, pinned, note: reference.tag });
   }
   for (const { site, tag } of lockedTags(resolved)) {
     const digest = digests.get(tag);
     const { reference, written, location } = site;
     if (digest === undefined || reference.kind !== 'digest' || digest === reference.digest) continue;
     const { file, line, column } = location;
+    const pinned = movedDigest(written, reference, digest);
     // No note: the comment with the tag stays from when its digest was first written.
-    add(file, { line, column, written, pinned: movedDigest(written, reference, digest), note: '' });
+    appendToGroup(pins, file, { line, column, written, pinned, note: '' });
   }
   return pins;
 }

@@ -2,6 +2,7 @@
 import { load } from '../../../catalog/fbc/load.ts';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { conversionError } from '../../../catalog/opm/model.ts';
 import { lightBlobs } from '../../../catalog/rules/check-catalog.ts';
 import { OPM_RULES, opmFindings } from '../../../catalog/rules/opm.ts';
@@ -131,10 +132,7 @@ function sample(files: readonly ListedFile[], build: BuildFacts): ListedFile[] {
   for (const file of files) {
     const { path, mode } = file;
     if (whyUnreadable(mode) !== undefined || !(mayBeCatalog(path) || isServed(path, build))) continue;
-    const shape = shapeOf(path);
-    const group = alike.get(shape);
-    if (group) group.push(file);
-    else alike.set(shape, [file]);
+    appendToGroup(alike, shapeOf(path), file);
   }
   const rank = ([first]: readonly ListedFile[]): number => {
     const { path = '' } = first ?? {};

@@ -1,4 +1,5 @@
 /** Files with blobs that belong to no catalog: channels or bundles of a package that nothing beside them defines. */
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import type { CatalogFacts } from './catalog-files.ts';
 
 /** A file that a layout leaves out, and why. */
@@ -36,11 +37,7 @@ export function withoutFragments(
 function byFolder(files: readonly CatalogFacts[]): Map<string, CatalogFacts[]> {
   const folders = new Map<string, CatalogFacts[]>();
   for (const file of files) {
-    for (const folder of foldersAbove(file.path)) {
-      const known = folders.get(folder);
-      if (known) known.push(file);
-      else folders.set(folder, [file]);
-    }
+    for (const folder of foldersAbove(file.path)) appendToGroup(folders, folder, file);
   }
   return folders;
 }

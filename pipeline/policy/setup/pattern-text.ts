@@ -1,6 +1,6 @@
 /** The pattern of the layout that matches files of one shape, and no other file of the repository. */
 
-import { groupedBy } from '../../../catalog/go/grouped.ts';
+import { appendToGroup, groupedBy } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import type { CatalogFile } from './catalog-files.ts';
 import { ENDING, FORMAT, folderOf, haveOwnPackages, isText, type Part, type Shape } from './shapes.ts';
@@ -23,10 +23,7 @@ export function filesByFolder(paths: readonly string[]): Map<string, string[]> {
     const names = path.split('/');
     for (let i = 0; i < names.length; i++) {
       const folder = names.slice(0, i).join('/');
-      const rest = names.slice(i).join('/');
-      const known = folders.get(folder);
-      if (known) known.push(rest);
-      else folders.set(folder, [rest]);
+      appendToGroup(folders, folder, names.slice(i).join('/'));
     }
   }
   return folders;

@@ -3,6 +3,7 @@
  * are those of the functions.
  */
 import { join } from 'node:path';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { GitSettings } from '../../git/process.ts';
@@ -273,9 +274,7 @@ export function memoryQueue({ attempts = 5, parallel = 2 }: MemoryQueueOptions =
     send: async (message) => {
       if (queued.has(message.id)) return;
       queued.add(message.id);
-      const messages = groups.get(message.group);
-      if (messages) messages.push(message);
-      else groups.set(message.group, [message]);
+      appendToGroup(groups, message.group, message);
     },
     drain: async (handle) => {
       // A worker ends when every group is taken; what the last messages sent is for the next round.
