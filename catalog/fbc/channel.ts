@@ -25,6 +25,11 @@ export function headOf(channel: Channel): Entry | undefined {
   return others.length === 0 ? head : undefined;
 }
 
+/** The channels of a package that are not deprecated. */
+export function supportedChannels({ channels, deprecatedChannels }: Package): Channel[] {
+  return [...channels.values()].filter(({ name }) => !deprecatedChannels.has(name));
+}
+
 /** Whether any entry of a channel skips a name. */
 export function isSkippedIn({ entries }: Channel, name: string): boolean {
   return namingOf(entries).skipping(name).length > 0;

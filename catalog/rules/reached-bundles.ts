@@ -1,6 +1,6 @@
 /** The bundles that clusters install automatically: heads of channels, and targets of upgrades. */
 
-import { headsOf } from '../fbc/channel.ts';
+import { headsOf, supportedChannels } from '../fbc/channel.ts';
 import { installedOf } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 import { appendToGroup } from '../go/grouped.ts';
@@ -74,9 +74,8 @@ interface SupportedHead {
 /** The heads of a package, each once, without those that are deprecated or whose channel or package is. */
 export function supportedHeads(ofPackage: Package): SupportedHead[] {
   if (ofPackage.deprecation !== undefined) return [];
-  const live = [...ofPackage.channels.values()].filter(({ name }) => !ofPackage.deprecatedChannels.has(name));
   const channelsOf = new Map<string, string[]>();
-  for (const channel of live)
+  for (const channel of supportedChannels(ofPackage))
     for (const name of new Set(headsOf(channel).map((head) => head.name)))
       appendToGroup(channelsOf, name, channel.name);
   return headBundles(ofPackage).flatMap((bundle) => {

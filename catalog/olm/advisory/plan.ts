@@ -3,7 +3,7 @@
  * proves what becomes of every installation. The edit that leaves the fewest without an upgrade path is taken,
  * of several such ones the smallest.
  */
-import { hasChain, headOf } from '../../fbc/channel.ts';
+import { hasChain, headOf, supportedChannels } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
@@ -297,15 +297,17 @@ function channelEdit(
 
 /** The channel that becomes the default one: if possible one for production that is not deprecated. */
 function newDefaultChannel(ofPackage: Package): string | undefined {
-  const all = [...ofPackage.channels];
-  const supported = all.filter(([name]) => !ofPackage.deprecatedChannels.has(name));
-  const best = [supported.filter(([name]) => !isUnstable(name)), supported].find((some) => some.length > 0);
-  return channelOfHighestHead(packageWith(ofPackage, { channels: new Map(best ?? all) }));
+  const supported = supportedChannels(ofPackage);
+  const stable = supported.filter(({ name }) => !isUnstable(name));
+  return channelOfHighestHead(ofPackage, [stable, supported].find((some) => some.length > 0));
 }
 
 /** The channel with the highest head: of equal ones, or where no channel has a single head, the first by name. */
-function channelOfHighestHead(ofPackage: Package): string | undefined {
-  const channels = [...ofPackage.channels.values()].sort((a, b) => compareText(a.name, b.name));
+function channelOfHighestHead(
+  ofPackage: Package,
+  some: readonly Channel[] = [...ofPackage.channels.values()],
+): string | undefined {
+  const channels = some.toSorted((a, b) => compareText(a.name, b.name));
   const heads = channels.flatMap((channel) => headOf(channel) ?? []);
   const top = highestEntry(heads, versionsIn(ofPackage));
   return channels.find((channel) => headOf(channel) === top)?.name;

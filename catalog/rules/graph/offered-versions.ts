@@ -1,4 +1,4 @@
-import { headOf } from '../../fbc/channel.ts';
+import { headOf, supportedChannels } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
 import { isUnstable } from '../../names.ts';
@@ -136,11 +136,6 @@ export const rules: readonly Rule[] = [
     },
   },
 ];
-
-/** The channels that are not deprecated: no other one is a better default. */
-function supportedChannels({ channels, deprecatedChannels }: Package): Channel[] {
-  return [...channels.values()].filter(({ name }) => !deprecatedChannels.has(name));
-}
 
 function headBundle(ofPackage: Package, channel: Channel): Versioned | undefined {
   const head = headOf(channel);
