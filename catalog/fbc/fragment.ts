@@ -84,7 +84,6 @@ export function fragmentIn(
     files,
     isLeftOut,
     stages,
-    catalog: catalogFolder({ labels }) ?? UNLABELED_FOLDER,
     budget: { left: MOST_LOOKS },
     known: new Map(),
   };
@@ -103,9 +102,10 @@ function imageFiles(
   labels: ReadonlyMap<string, Label>,
   context: Context,
 ): readonly CopiedFile[] | undefined {
+  const folder = labels.has(CONFIGS_LABEL) ? catalogFolder({ labels }) : UNLABELED_FOLDER;
   // A folder that only a build knows may be any.
-  if (labels.has(CONFIGS_LABEL) && catalogFolder({ labels }) === undefined) return undefined;
-  return filesIn(last, context.catalog, context) && placesOf(last, context).filter(isFile);
+  if (folder === undefined) return undefined;
+  return filesIn(last, folder, context) && placesOf(last, context).filter(isFile);
 }
 
 /** Whether a base image is one of opm. None of them has a label of a catalog. */
@@ -177,8 +177,6 @@ interface Context {
   readonly files: readonly string[];
   readonly isLeftOut: NonNullable<Surroundings['isLeftOut']>;
   readonly stages: readonly Stage[];
-  /** The folder of the catalog in the image. */
-  readonly catalog: string;
   /** What is left of {@link MOST_LOOKS}. */
   readonly budget: { left: number };
   /** By stage, what is known of it. */
