@@ -270,13 +270,13 @@ function compositeChange(
   after: Uint8Array | undefined,
 ): CompositeChange {
   const { composite: now, findings: unread = [] } = after ? readComposite(file, after) : {};
-  const findings = [...unread];
   const old = before && readComposite(file, before).composite;
-  const known = new Set(old && imagesOf(old).values());
-  const brought = (now?.references ?? []).filter(({ image }) => !known.has(image));
-  findings.push(...brought.flatMap(({ image, location }) => localImage(image, location)));
   const images: ReadonlyMap<string, string> = old ? imagesOf(old) : new Map();
-  const added = (now?.references ?? []).filter(({ name }) => !images.has(name));
+  const known = new Set(images.values());
+  const references = now?.references ?? [];
+  const brought = references.filter(({ image }) => !known.has(image));
+  const findings = [...unread, ...brought.flatMap(({ image, location }) => localImage(image, location))];
+  const added = references.filter(({ name }) => !images.has(name));
   if (!old || !now || restOf(old) !== restOf(now))
     return { packages: [], added, isOutsidePackages: true, unread: findings };
   const packages = now.references.flatMap(({ name, image }) => {
