@@ -5,6 +5,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import type { ObjectReader } from '../git/objects.ts';
+import { whyUnreadable } from '../git/source.ts';
 import { entryAt, type PathChange, SUBMODULE_MODE, type TreeDiff } from '../git/tree.ts';
 import { catalogNameDefect, isCatalogName, isPackageName, type Layout } from '../policy/layout.ts';
 import type { Limits, Policy } from '../policy/policy.ts';
@@ -48,15 +49,10 @@ function tooMany({ files }: Limits): Finding {
 
 const SAFE_MODES: ReadonlySet<string> = new Set(['100644', '100755']);
 
-const MODES: ReadonlyMap<string, string> = new Map([
-  ['120000', 'a symbolic link'],
-  ['160000', 'a submodule'],
-]);
-
 /** A finding if a file where catalogs are is a link or a submodule: readers follow it to what nobody checked. */
 function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
   if (!after || SAFE_MODES.has(after.mode) || !layout.governs(path)) return [];
-  const what = MODES.get(after.mode) ?? `a file of mode ${after.mode}`;
+  const what = whyUnreadable(after.mode) ?? `a file of mode ${after.mode}`;
   const message = `${JSON.stringify(path)} is ${what}; only regular files are allowed here`;
   return [unsafeFinding('path/mode', message, path, 'commit the file itself')];
 }

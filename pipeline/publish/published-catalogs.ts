@@ -1,7 +1,7 @@
 /** Catalogs that a commit holds and the policy publishes, and which of them differ from what was published. */
 import { catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
-import { isTree, listFiles } from '../git/tree.ts';
+import { isTree, listFiles, SUBMODULE_MODE } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import { matchesGlob } from '../text.ts';
 
@@ -44,5 +44,5 @@ export async function bringCatalog(
     own.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : Promise.resolve([{ id, mode }]))),
   );
   // A submodule is a commit of another repository.
-  await objects.prefetch(listed.flat().flatMap(({ id, mode }) => (mode === '160000' ? [] : [id])));
+  await objects.prefetch(listed.flat().flatMap(({ id, mode }) => (mode === SUBMODULE_MODE ? [] : [id])));
 }
