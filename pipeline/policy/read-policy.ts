@@ -6,7 +6,7 @@
 import { MOST_ENTRIES } from '../../catalog/fbc/load.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
-import type { ObjectReader } from '../git/objects.ts';
+import { bytesWithin, type ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt } from '../git/tree.ts';
 import type { Trust } from '../oci/signatures/signatures.ts';
@@ -89,12 +89,8 @@ export async function policyAt(objects: ObjectReader, tree: string): Promise<Pol
   if (!entry) return readPolicy(undefined);
   const unreadable = whyUnreadable(entry.mode);
   if (unreadable !== undefined) return noPolicy(`the policy is ${unreadable}, expected a regular file`);
-  try {
-    return readPolicy((await objects.read(entry.id, POLICY_BYTES)).bytes);
-  } catch (error) {
-    if (!(error instanceof PipelineError && error.code === 'too-large')) throw error;
-    return noPolicy(`the policy is larger than ${POLICY_BYTES} bytes`);
-  }
+  const bytes = await bytesWithin(objects, entry.id, POLICY_BYTES);
+  return bytes ? readPolicy(bytes) : noPolicy(`the policy is larger than ${POLICY_BYTES} bytes`);
 }
 
 /** The policy in a tree. @throws PipelineError `usage` where it cannot be read, `not-found` when the clone lacks objects */

@@ -7,6 +7,7 @@ import { TemplateError } from '../../../catalog/opm/template/template.ts';
 import type { Change } from '../../change/change.ts';
 import { emptyContent, type FileReader, loadedFiles, readContent } from '../../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
+import { bytesWithin } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
 import type { CheckScene } from '../world/scene.ts';
@@ -89,10 +90,9 @@ export async function templateAt(
 ): Promise<Blobs | undefined> {
   const file = await entryAt(objects, tree, path);
   if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
-  if (((await objects.info(file.id))?.size ?? 0) > FILE_BYTES) return undefined;
-  const { bytes } = await objects.read(file.id, FILE_BYTES);
+  const bytes = await bytesWithin(objects, file.id, FILE_BYTES);
   // Any changed file may be a template: few are parsed.
-  if (!bytes.includes(BASIC_SCHEMA)) return undefined;
+  if (!bytes?.includes(BASIC_SCHEMA)) return undefined;
   try {
     return writtenInBasic({ file: path, bytes }, []);
   } catch (error) {
