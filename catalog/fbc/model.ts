@@ -125,6 +125,11 @@ export interface Package {
   readonly deprecatedBundles: ReadonlyMap<string, string>;
 }
 
+/** How many blobs of all schemas there are. */
+export function blobCount(blobs: Blobs): number {
+  return Object.values(blobs).reduce((sum, { length }) => sum + length, 0);
+}
+
 /** Place of a blob's part, such as `locate(channel, 'entries', 2, 'replaces')`. */
 export function locate(blob: Blob, ...path: Path): Location {
   return blob.document.locate(path);

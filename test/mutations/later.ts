@@ -419,7 +419,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 157,
     without: 'the documents of files that do not change',
     file: 'pipeline/check/content/catalog-size.ts',
-    text: ' + countOf(context[side].blobs)',
+    text: ' + blobCount(context[side].blobs)',
     instead: '',
     test: 'test/pipeline/check/content/catalog-size.test.ts',
   },

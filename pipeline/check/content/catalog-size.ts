@@ -1,5 +1,5 @@
 /** Catalogs with more documents than a publish takes: a merge must not keep them from being published. */
-import type { Blobs } from '../../../catalog/fbc/model.ts';
+import { blobCount, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Member, TouchedCatalog } from '../world/touched-catalog.ts';
@@ -14,7 +14,7 @@ export function checkSizes(
   const known: Finding[] = [];
   for (const { before, after, members, places } of touched) {
     const sizeOf = ({ context }: Member, side: 'before' | 'after'): number =>
-      countOf((side === 'before' ? before : after)?.blobs) + countOf(context[side].blobs);
+      blobCount((side === 'before' ? before : after)?.blobs ?? NO_BLOBS) + blobCount(context[side].blobs);
     for (const member of members) {
       if (sizeOf(member, 'after') <= documents) continue;
       const list = sizeOf(member, 'before') > documents ? known : findings;
@@ -29,8 +29,4 @@ export function checkSizes(
     }
   }
   return { findings, known, diffs: [] };
-}
-
-function countOf(blobs: Blobs | undefined): number {
-  return Object.values(blobs ?? {}).reduce((sum, { length }) => sum + length, 0);
 }

@@ -5,7 +5,7 @@
 
 import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
 import { hidesBlobs, type Loaded, load } from '../../../catalog/fbc/load.ts';
-import { type Blobs, type Catalog, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
+import { type Blobs, blobCount, type Catalog, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';
@@ -269,8 +269,7 @@ function outlineOf({ blobs, findings }: Loaded): ReadOutline {
 }
 
 function weightOf({ catalog: { blobs } }: Outline): number {
-  const all = Object.values(blobs).reduce((sum, { length }) => sum + length, 1);
-  return blobs.channels.reduce((sum, { entries }) => sum + entries.length, all);
+  return blobs.channels.reduce((sum, { entries }) => sum + entries.length, 1 + blobCount(blobs));
 }
 
 /**

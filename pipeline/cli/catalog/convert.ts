@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import type { FileText } from '../../../catalog/edit/file.ts';
 import { LAYOUTS, type LaidBlob, type Layout, laidOut } from '../../../catalog/edit/layout.ts';
 import { load } from '../../../catalog/fbc/load.ts';
+import { blobCount } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderOrder } from '../../../catalog/fbc/render.ts';
 import { type CatalogSource, sourceOf } from '../../../catalog/source.ts';
 import { textsOf } from '../../catalogs/edit/catalog.ts';
@@ -48,8 +49,7 @@ export const command: Command = {
       ? renderOrder(blobs).map((blob) => ({ ...blob, format, text: textOf([blob], format) }))
       : (await textsOf(source)).flatMap(blobTexts);
     // The text of a file is cut by one format: a file with both gives another number of pieces than of blobs.
-    const count = Object.values(blobs).reduce((sum, { length }) => sum + length, 0);
-    if (!format && laid.length !== count) {
+    if (!format && laid.length !== blobCount(blobs)) {
       throw new PipelineError('usage', 'a file contains both JSON and YAML', { hint: SAY_FORMAT });
     }
     checkFormats(laid, layout);

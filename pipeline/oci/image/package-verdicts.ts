@@ -4,7 +4,7 @@
  */
 
 import type { LoadLimits } from '../../../catalog/fbc/load.ts';
-import type { Catalog } from '../../../catalog/fbc/model.ts';
+import { blobCount } from '../../../catalog/fbc/model.ts';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import type { Rule, SeverityOf } from '../../../catalog/rules/rule.ts';
@@ -62,7 +62,7 @@ async function checkGroup(
   const source = { files: async () => group.map(({ file }) => file) };
   const { findings, catalog } = await checkCatalog(source, rules, { severityOf, limits });
   const { packages, bundles } = catalog.blobs;
-  return { findings, blobs: blobCount(catalog), packages: packages.length, bundles: bundles.length };
+  return { findings, blobs: blobCount(catalog.blobs), packages: packages.length, bundles: bundles.length };
 }
 
 /** How many packages and bundles there are in what was checked. */
@@ -74,12 +74,6 @@ export function checkedCounts(verdicts: FactTable<VerdictFacts>): { packages: nu
     bundles += facts.bundles;
   }
   return { packages, bundles };
-}
-
-/** How many blobs of all schemas a catalog has. */
-function blobCount({ blobs }: Catalog): number {
-  const { packages, channels, bundles, deprecations, others } = blobs;
-  return [packages, channels, bundles, deprecations, others].reduce((sum, { length }) => sum + length, 0);
 }
 
 /**
