@@ -299,7 +299,8 @@ function channelEdit(
 function newDefaultChannel(ofPackage: Package): string | undefined {
   const supported = supportedChannels(ofPackage);
   const stable = supported.filter(({ name }) => !isUnstable(name));
-  return channelOfHighestHead(ofPackage, [stable, supported].find((some) => some.length > 0));
+  const [best] = [stable, supported].filter((some) => some.length > 0);
+  return channelOfHighestHead(ofPackage, best);
 }
 
 /** The channel with the highest head: of equal ones, or where no channel has a single head, the first by name. */
