@@ -7,6 +7,7 @@ import { manifestIn, objectData } from '../fbc/bundle-object.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { canonicalJson } from '../fbc/same-bundle.ts';
 import { decodeBase64 } from '../go/base64.ts';
+import { onceFor } from '../go/once.ts';
 import { ownText } from '../go/own-text.ts';
 import { isObject } from '../go/shape.ts';
 import { usedImages } from '../references/csv.ts';
@@ -101,17 +102,8 @@ export interface AccessRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-const manifestsByBundle = new WeakMap<Bundle, Manifests>();
-
-/** The manifests that a bundle in a catalog describes. */
-export function manifestsOfBundle(bundle: Bundle): Manifests {
-  const found = manifestsByBundle.get(bundle) ?? readManifests(bundle);
-  manifestsByBundle.set(bundle, found);
-  return found;
-}
-
 /** What a bundle says of its manifests: their objects if it has them, else the metadata that opm makes from them. */
-function readManifests({ properties }: Bundle): Manifests {
+export const manifestsOfBundle: (bundle: Bundle) => Manifests = onceFor(({ properties }: Bundle) => {
   const metadata = properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
   const fromMetadata = isObject(metadata) ? metadataFacts(metadata) : undefined;
   const data = properties.flatMap(({ type, value }) => {
@@ -122,7 +114,7 @@ function readManifests({ properties }: Bundle): Manifests {
   // Manifests say more than the metadata that is made from them.
   const { csv = fromMetadata, objects } = manifestsOf(data.map(partIn));
   return { csv, objects };
-}
+});
 
 /**
  * All manifests of a bundle as one value: the API of each, and the first ClusterServiceVersion, because a sound bundle

@@ -2,9 +2,10 @@
 import { type EdgeField, skipRangeOf } from '../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
 import { groupedBy } from '../go/grouped.ts';
+import { onceFor } from '../go/once.ts';
 import { isUnstable } from '../names.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
-import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../olm/resolve/release.ts';
+import { compareVersionReleases, versionReleaseOf } from '../olm/resolve/release.ts';
 import { satisfies } from '../version/satisfies.ts';
 import { type Comparator, compareVersions, type Version, type VersionRange } from '../version/version.ts';
 
@@ -169,16 +170,8 @@ function isLower(to: Bundle, from: Bundle): boolean {
   return a !== undefined && b !== undefined && compareVersionReleases(a, b) <= 0;
 }
 
-const orders = new WeakMap<Bundle, VersionRelease>();
-
 /** The version and release by which a bundle is ordered, parsed once for all edges; undefined if it has no version. */
-function orderOf(bundle: Bundle): VersionRelease | undefined {
-  const known = orders.get(bundle);
-  if (known) return known;
-  const found = versionReleaseOf(bundle);
-  if (found) orders.set(bundle, found);
-  return found;
-}
+const orderOf = onceFor((bundle: Bundle) => versionReleaseOf(bundle));
 
 function sameNumbers(a: Version, b: Version): boolean {
   return a.major === b.major && a.minor === b.minor && a.patch === b.patch;

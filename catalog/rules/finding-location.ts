@@ -3,6 +3,7 @@
 import { headOf } from '../fbc/channel.ts';
 import { type Channel, type Entry, locate } from '../fbc/model.ts';
 import type { Location } from '../finding.ts';
+import { onceFor } from '../go/once.ts';
 import type { World } from '../olm/foresight/world.ts';
 
 /** The channel of a world's catalog. */
@@ -12,16 +13,14 @@ export function channelIn({ catalog }: World, ofPackage: string, channel: string
 
 /** The entry of a bundle in a channel. */
 export function entryIn(channel: Channel | undefined, name: string): Entry | undefined {
-  if (!channel) return undefined;
-  // The first of several entries of one name counts.
-  const byName =
-    entriesByChannel.get(channel) ??
-    new Map([...channel.entries].reverse().map((entry) => [entry.name, entry]));
-  entriesByChannel.set(channel, byName);
-  return byName.get(name);
+  return channel && entriesByName(channel).get(name);
 }
 
-const entriesByChannel = new WeakMap<Channel, ReadonlyMap<string, Entry>>();
+/** The first of several entries of one name counts. */
+const entriesByName = onceFor(
+  ({ entries }: Channel): ReadonlyMap<string, Entry> =>
+    new Map([...entries].reverse().map((entry) => [entry.name, entry])),
+);
 
 /** Place of an entry's field, by position. */
 export function placeOfEntry(channel: Channel, index: number, field = 'name'): Location {

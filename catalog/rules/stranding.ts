@@ -83,18 +83,16 @@ function reportGroup(
 
 const suggestions = new WeakMap<World, Map<string, Suggestion | undefined>>();
 /** One budget for all packages of a world: hundreds may be stranded together. */
-const budgets = new WeakMap<World, SearchBudget>();
+const budgetOf = onceFor<World, SearchBudget>(() => searchBudget());
 
 /** The graph that keeps all entries of a package, as suggest-graph finds it: it tries each with both resolvers. */
 function suggestionFor(world: World, name: string): Suggestion | undefined {
   const known = suggestions.get(world) ?? new Map<string, Suggestion | undefined>();
   suggestions.set(world, known);
-  const budget = budgets.get(world) ?? searchBudget();
-  budgets.set(world, budget);
   const ofPackage = world.catalog.packages.get(name);
   const found = known.has(name)
     ? known.get(name)
-    : ofPackage && suggestGraph(world, ofPackage, { ...AS_TODAY, keep: 'all' }, budget);
+    : ofPackage && suggestGraph(world, ofPackage, { ...AS_TODAY, keep: 'all' }, budgetOf(world));
   known.set(name, found);
   return found;
 }

@@ -4,7 +4,8 @@
  */
 import type { Cel } from '../../fbc/cel/cel.ts';
 import type { Bundle } from '../../fbc/model.ts';
-import { type Offer, offerOf, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
+import { onceFor } from '../../go/once.ts';
+import { offerOf, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
 import { NOT_EVALUATED, Undecided } from '../../undecided.ts';
 import type { Need } from './select.ts';
 
@@ -15,12 +16,7 @@ import type { Need } from './select.ts';
  * @param cel for rules in CEL
  */
 export function needsWith(cel: Cel | undefined): (bundle: Bundle) => readonly Need[] {
-  const offers = new WeakMap<Bundle, Offer>();
-  const offer = (bundle: Bundle): Offer => {
-    const known = offers.get(bundle) ?? offerOf(bundle.properties, bundle);
-    offers.set(bundle, known);
-    return known;
-  };
+  const offer = onceFor((bundle: Bundle) => offerOf(bundle.properties, bundle));
   return (bundle) => {
     const ifReadable = <T>(read: () => T): T | undefined => {
       try {

@@ -4,6 +4,7 @@
  * @see https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/auth/authorizer/rbac/rbac.go `RuleAllows`
  */
 import { appendToGroup } from '../../go/grouped.ts';
+import { onceFor } from '../../go/once.ts';
 import { compareText } from '../../go/text.ts';
 import type { AccessRule, Permission } from '../manifests.ts';
 
@@ -63,16 +64,8 @@ interface PlacedRule {
   readonly rule: AccessRule;
 }
 
-const indexes = new WeakMap<readonly Permission[], Index | undefined>();
-
-/** The index of a list of permissions, made once for each list; undefined if they grant more than {@link MOST}. */
-function ruleIndex(permissions: readonly Permission[]): Index | undefined {
-  if (!indexes.has(permissions)) indexes.set(permissions, makeIndex(permissions));
-  return indexes.get(permissions);
-}
-
-/** Sorts rules by the kinds that they name; undefined if they name too many. */
-function makeIndex(permissions: readonly Permission[]): Index | undefined {
+/** Sorts rules once by the kinds that they name; undefined if they grant more than {@link MOST}. */
+const ruleIndex = onceFor((permissions: readonly Permission[]): Index | undefined => {
   const exact = new Map<string, PlacedRule[]>();
   const others: PlacedRule[] = [];
   let left = MOST;
@@ -88,7 +81,7 @@ function makeIndex(permissions: readonly Permission[]): Index | undefined {
     }
   }
   return { exact, others };
-}
+});
 
 function* kindsOf({ apiGroups, resources }: AccessRule): Generator<{ group: string; resource: string }> {
   for (const group of apiGroups) for (const resource of resources) yield { group, resource };

@@ -219,20 +219,17 @@ function bestOf(index: Index, installed: Installed): Candidate | undefined {
 }
 
 /** All followers, prepared when somebody asks for them. */
-const allFollowers = new WeakMap<Index, ReturnType<typeof followersOf>>();
+const allFollowers = onceFor(({ entries, lists }: Index) =>
+  followersOf(
+    entries.map(({ entry }) => entry),
+    lists,
+  ),
+);
 
 /** Every bundle that the selection allows, to say why none of them was taken. */
 function allOf(index: Index, installed: Installed): Ranked[] {
-  const { ranked, entries, lists, byVersion } = index;
-  let all = allFollowers.get(index);
-  if (!all) {
-    all = followersOf(
-      entries.map(({ entry }) => entry),
-      lists,
-    );
-    allFollowers.set(index, all);
-  }
-  const followers = all(installed).flatMap((position) => entries[position]?.rank ?? []);
+  const { ranked, entries, byVersion } = index;
+  const followers = allFollowers(index)(installed).flatMap((position) => entries[position]?.rank ?? []);
   const key = installed.version && versionReleaseKey(withRelease(installed.version));
   const same = key === undefined ? undefined : byVersion.get(key);
   const ranks = new Set([...followers, ...(same === undefined ? [] : [same])]);

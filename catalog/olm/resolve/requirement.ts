@@ -9,6 +9,7 @@
 import { type Cel, CelError } from '../../fbc/cel/cel.ts';
 import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
+import { onceFor } from '../../go/once.ts';
 import { fitStruct, isObject, nameLike, type StructShape, structShape, text } from '../../go/shape.ts';
 import { StepsError } from '../../go/steps.ts';
 import { parseJson } from '../../json.ts';
@@ -66,14 +67,11 @@ export function keysOf({ packages, gvks, labels }: Offer): string[] {
   ];
 }
 
-const setsByList = new WeakMap<readonly string[], ReadonlySet<string>>();
+const setOf = onceFor((list: readonly string[]): ReadonlySet<string> => new Set(list));
 
 /** Whether a list has a value: one bundle may list thousands, and thousands of requirements ask for them. */
 function has(list: readonly string[], value: string): boolean {
-  if (list.length < 10) return list.includes(value);
-  const values = setsByList.get(list) ?? new Set(list);
-  setsByList.set(list, values);
-  return values.has(value);
+  return list.length < 10 ? list.includes(value) : setOf(list).has(value);
 }
 
 /** Why a bundle's requirements cannot be read, or must not be: OLM then resolves nothing in the namespace. */
