@@ -5,6 +5,7 @@
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
 import { isHeldBack } from '../../fbc/openshift.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
 import { isRefusedByV1 } from '../resolve/support.ts';
@@ -164,9 +165,10 @@ export interface InstallationGroup extends Following {
 /** Every installation that clusters may have of a package: by channel, and under OLM v1 also without one. */
 export function installationGroups(world: World, { name, channels }: Package): InstallationGroup[] {
   const installations = installationsOf(world, name);
-  const names = new Set([...channels.keys(), ...installations.map(({ channel }) => channel)]);
+  const byChannel = groupedBy(installations, ({ channel }) => channel);
+  const names = new Set([...channels.keys(), ...byChannel.keys()]);
   const inEach = [...names].flatMap((channel) => {
-    const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
+    const installed = (byChannel.get(channel) ?? []).map((one) => one.installed);
     return [...world.olm].map((olm) => ({
       olm,
       package: name,
