@@ -98,7 +98,7 @@ export function recordsWith(
   // As the console exports Subscriptions: of no use without what they have installed, and nobody would notice.
   if (has('package') && has('name') && !['installed', 'csv', 'version'].some(has)) {
     throw new PipelineError('usage', `${path} has no column with installed versions`, {
-      hint: 'export ClusterServiceVersions too, or the result of the search as JSON, and leave this file out',
+      hint: 'add version or csv; if this is an export of Subscriptions, leave it out, and export ClusterServiceVersions or the result of the search as JSON',
     });
   }
   const at = Object.fromEntries(
