@@ -166,12 +166,6 @@ export function parseDuration(text: string): number | undefined {
   return each === undefined ? undefined : Number(count) * each;
 }
 
-/** Whether a text is a day that exists, `YYYY-MM-DD`. JavaScript takes February 30 for a day in March. */
-export function isDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
-}
-
 /** A text of so many characters at most: of a longer one the beginning, with `…` as the last character. */
 export function shortenedText(text: string, most: number): string {
   const characters = [...text];

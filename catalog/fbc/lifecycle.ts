@@ -5,6 +5,7 @@
  * @see https://github.com/openshift/enhancements/blob/master/enhancements/olm/lifecycle-and-compatibility.md
  */
 import { isObject } from '../go/shape.ts';
+import { isDay } from '../go/time.ts';
 import type { Version } from '../version/version.ts';
 import type { Blob, Catalog } from './model.ts';
 import { compareMinors, formatMinor, type Minor, tryParseMinor } from './openshift.ts';
@@ -158,14 +159,6 @@ function* objectDefects(
 function pathText(path: SchemaDefect['path']): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
   return text === '' ? 'the blob' : text.replace(/^\./, '');
-}
-
-/** Whether a text is a day of the calendar, as `2026-01-31`. */
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  // Date reads February 30 as a day of March.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 const DAY_LENGTH = 86_400_000;

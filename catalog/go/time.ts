@@ -1,5 +1,5 @@
 /**
- * Times as Go's `time.Parse` takes them, after their form is known to be right.
+ * Days of the calendar, and times as Go's `time.Parse` takes them, after their form is known to be right.
  *
  * @see https://github.com/golang/go/blob/go1.26/src/time/format.go
  */
@@ -26,4 +26,12 @@ export function outOfRange(parts: readonly number[]): string | undefined {
 function daysIn(month: number, year: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Whether a text is a day of the calendar, as `2026-01-31`. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  // Date reads February 30 as a day of March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

@@ -2,10 +2,10 @@
 import type { ErrorObject } from 'ajv';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
+import { isDay } from '../../catalog/go/time.ts';
 import { repositoryName } from '../../catalog/reference.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import type { Settings } from '../settings.ts';
-import { isDay } from '../text.ts';
 import { patternDefect } from './layout.ts';
 import type { PolicyFile } from './policy-file.ts';
 import { validator } from './policy-shape.ts';

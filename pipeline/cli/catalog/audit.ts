@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { isDay } from '../../../catalog/go/time.ts';
 import type { CrdsOf } from '../../../catalog/olm/foresight/world.ts';
 import { graphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 import { crdsBelow, manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
@@ -24,7 +25,7 @@ import {
 import { pageText } from '../../report/page/page.ts';
 import { rulePagesOf } from '../../report/rule-help.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amountText, isDay, plainText } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, OPENSHIFT_VERSION } from '../formed-option.ts';
