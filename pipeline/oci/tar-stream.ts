@@ -247,7 +247,8 @@ function isZero(bytes: Uint8Array): boolean {
   return (bytes[0] ?? 0) === 0 && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
 }
 
-function paddingAfter(size: number): number {
+/** Bytes behind an entry of so many, up to the next block. */
+export function paddingAfter(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 

@@ -188,19 +188,19 @@ const ALL_OF_WAY: Readonly<Partial<Record<Way, readonly string[]>>> = {
  */
 export function refuseUnused(command: Command, invocation: Invocation): void {
   const { text } = invocation;
-  const given = Object.keys(command.options).filter((name) => isGiven(invocation, name));
-  const way: Way =
-    text('from') !== undefined
-      ? 'upgrade'
-      : text('image-set') !== undefined
-        ? 'image-set'
-        : text('to') === undefined
-          ? 'attached'
-          : 'catalog';
-  const unused = given.find((name) => !isKnownTo(way, name));
+  const way = wayOf(invocation);
+  const unused = Object.keys(command.options).find(
+    (name) => isGiven(invocation, name) && !isKnownTo(way, name),
+  );
   if (unused !== undefined) throw usageError(command, `--${unused} ${WAYS[way]}`);
   if (text('base-image') !== undefined && text('build') === undefined)
     throw usageError(command, '--base-image needs --build');
+}
+
+function wayOf({ text }: Invocation): Way {
+  if (text('from') !== undefined) return 'upgrade';
+  if (text('image-set') !== undefined) return 'image-set';
+  return text('to') === undefined ? 'attached' : 'catalog';
 }
 
 /** Whether an option changes what a way plans. */

@@ -6,7 +6,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { PipelineError } from '../../../error.ts';
-import { BLOCK, InvalidTar, type TarMember, tarMembers } from '../../tar-stream.ts';
+import { BLOCK, InvalidTar, paddingAfter, type TarMember, tarMembers } from '../../tar-stream.ts';
 
 export interface TarEntry {
   /** Without a leading `./`. */
@@ -116,7 +116,7 @@ function writeLarge(header: Buffer, size: number): void {
 
 /** Zeros behind an entry of so many bytes, up to the next block. */
 export function paddingOf(size: number): Buffer {
-  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+  return Buffer.alloc(paddingAfter(size));
 }
 
 /** The end of a tar file. */
