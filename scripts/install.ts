@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '15bbefbdbcbd1b24b30a82388ae59a126243cad8',
+  commit: '3b54c1abea615d4e514a5ee8c743f63adb56c402',
 };
 
 const REPOSITORY = 'portolan/portolan';
