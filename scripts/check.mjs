@@ -29,7 +29,7 @@ const steps = [
     ['types of the playground', 'node_modules/.bin/tsc', '--project', 'playground'],
     ['build', 'node', 'scripts/build.mjs'],
   ],
-  withoutTests ? [] : [['tests', 'node_modules/.bin/vitest', 'run', '--reporter=dot']],
+  withoutTests ? [] : [['tests', 'npm', 'test', '--silent', '--', '--reporter=dot']],
   withoutTests ? [] : contractsOfChanges(),
 ];
 

@@ -157,7 +157,7 @@ function testImports(): string[] {
   return readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [
-      file.replace(/\.test\.ts$/, '.ts'),
+      file.replace(/(?:\.slow)?\.test\.ts$/, '.ts'),
       ...importsOf(readFileSync(join('test', file), 'utf8')).map((name) =>
         relative('.', resolve(dirname(join('test', file)), name)),
       ),
@@ -271,6 +271,16 @@ test('70: folders that a clone may have are listed in one place', () => {
   const lists = /\breaddir(?:Sync)?\(/;
   const listing = sources.filter(({ file }) => !file.startsWith('playground/') && lists.test(code(file)));
   expect(listing.map(({ file }) => file).sort()).toEqual(own);
+});
+
+test('npm test leaves out no test of what decides about a change', () => {
+  const decides =
+    /^test\/(?:[^/]+\.|catalog\/|oracle\/|pipeline\/(?:change|check\/(?:authority|content|world|outcome))\/)/;
+  const slow = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .map((file) => join('test', file))
+    .filter((file) => file.endsWith('.slow.test.ts'));
+  expect(slow.length).toBeGreaterThan(0);
+  expect(slow.filter((file) => decides.test(file))).toEqual([]);
 });
 
 describe('rooms', () => {

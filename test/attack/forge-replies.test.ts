@@ -1,6 +1,6 @@
 /**
  * Replies without what may be left out of them: no pull request passes that would not pass otherwise. Everything else
- * that is wrong in a reply is an error (`test/pipeline/forge/reply.test.ts`).
+ * that is wrong in a reply is an error (`test/pipeline/forge/reply.slow.test.ts`).
  */
 import { afterEach, expect, test } from 'vitest';
 import { stateOf } from '../../pipeline/check/report.ts';

@@ -17,15 +17,15 @@ import { runStep } from '../fakes/step.ts';
 /** Where each way to publish is tried: its file, and the beginning of the test's name. */
 const WAYS: Readonly<Record<string, readonly [string, string]>> = {
   'portolan publish': [
-    'test/pipeline/cli/publish/publish.test.ts',
+    'test/pipeline/cli/publish/publish.slow.test.ts',
     'the oldest of three commits, published last, leaves the tag where it is',
   ],
   'portolan publish --fence URL': [
-    'test/pipeline/cli/publish/publish.test.ts',
+    'test/pipeline/cli/publish/publish.slow.test.ts',
     'with a fence on a server, the oldest of three commits, published last, leaves the tag where it is',
   ],
   'portolan publish --local': [
-    'test/pipeline/cli/publish/local.test.ts',
+    'test/pipeline/cli/publish/local.slow.test.ts',
     'publishes every catalog of the policy; status says so',
   ],
   "Tekton's task": [
@@ -33,7 +33,7 @@ const WAYS: Readonly<Record<string, readonly [string, string]>> = {
     'portolan-publish of an older commit in a new workspace leaves the tag where it is',
   ],
   'the Action on a given clone': [
-    'test/pipeline/action/publish.test.ts',
+    'test/pipeline/action/publish.slow.test.ts',
     'of three pushes, the oldest run last, in a new clone each, leaves the tag where it is',
   ],
   'the Action with a token': [

@@ -36,7 +36,7 @@ export function spotOf(request: string, field: string, how: Spoil): string {
   return `${request.replace(/^.*example(?:\/|%2F)catalogs/, 'GET ')} ${field} ${how}`;
 }
 
-/** Fields whose absence says something; everything else that is wrong is an error (`test/pipeline/forge/reply.test.ts`). */
+/** Fields whose absence says something; everything else that is wrong is an error (`test/pipeline/forge/reply.slow.test.ts`). */
 export const MEANINGFUL: Readonly<Record<'Forgejo' | 'GitLab', readonly string[]>> = {
   Forgejo: [
     'GET /pulls/7 head.repo null',

@@ -7,21 +7,21 @@ const PATTERN_TEST = 'test/pipeline/policy/owners/code-owners-pattern.test.ts';
 const OWNERS_TEST = 'test/pipeline/policy/owners/owners.test.ts';
 
 const REGISTRY = 'pipeline/oci/registry/embedded/server.ts';
-const EXPOSED = 'test/pipeline/oci/registry/embedded/exposed.test.ts';
-const LIMITS_TEST = 'test/pipeline/server-limits.test.ts';
-const RECEIVER_TEST = 'test/functions/kubernetes/server.test.ts';
+const EXPOSED = 'test/pipeline/oci/registry/embedded/exposed.slow.test.ts';
+const LIMITS_TEST = 'test/pipeline/server-limits.slow.test.ts';
+const RECEIVER_TEST = 'test/functions/kubernetes/server.slow.test.ts';
 const GRPC = 'pipeline/catalogs/serve/grpc-server.ts';
-const GRPC_TEST = 'test/pipeline/catalogs/serve/grpc-server.test.ts';
+const GRPC_TEST = 'test/pipeline/catalogs/serve/grpc-server.slow.test.ts';
 
 const CEL = 'catalog/fbc/cel/cel.ts';
 const CEL_TEST = 'test/catalog/fbc/cel/cel.test.ts';
 const UNDECIDED_TEST = 'test/catalog/undecided.test.ts';
 
-const TREE_SOURCE_TEST = 'test/pipeline/catalogs/render/tree-source.test.ts';
-const PIECES_TEST = 'test/pipeline/file-pieces.test.ts';
+const TREE_SOURCE_TEST = 'test/pipeline/catalogs/render/tree-source.slow.test.ts';
+const PIECES_TEST = 'test/pipeline/file-pieces.slow.test.ts';
 
 const FRAMES = 'pipeline/oci/image/zstd-frames.ts';
-const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
+const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.slow.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
@@ -30,7 +30,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/registry/archive/docker.ts',
     text: 'if (image.layers.length > MOST_LAYERS) {',
     instead: 'if (image.layers.length < 0) {',
-    test: 'test/pipeline/oci/registry/archive/archive.test.ts',
+    test: 'test/pipeline/oci/registry/archive/archive.slow.test.ts',
   },
   {
     attack: 57,
@@ -70,7 +70,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/publish/attest/provenance.ts',
     text: 'publicUrl(source)}',
     instead: 'source}',
-    test: 'test/pipeline/publish/attest/attest.test.ts',
+    test: 'test/pipeline/publish/attest/attest.slow.test.ts',
   },
   {
     attack: 78,
@@ -94,7 +94,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/image/tree.ts',
     text: 'if (state.offset - offset > most) {',
     instead: 'if (most < 0) {',
-    test: 'test/pipeline/oci/image/tree.test.ts',
+    test: 'test/pipeline/oci/image/tree.slow.test.ts',
   },
   {
     attack: 76,
@@ -102,7 +102,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/file-pieces.ts',
     text: 'if (found.isFile() || found.isDirectory() || OF_THE_SHELL.test(path)) return;',
     instead: 'if (path) return;',
-    test: 'test/pipeline/file-pieces-opened.test.ts',
+    test: 'test/pipeline/file-pieces-opened.slow.test.ts',
   },
   {
     attack: 76,
@@ -110,7 +110,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/process.ts',
     text: 'refusePipes(run.directory, run.bare ?? false);',
     instead: '',
-    test: 'test/pipeline/file-pieces-opened.test.ts',
+    test: 'test/pipeline/file-pieces-opened.slow.test.ts',
   },
   {
     attack: 69,
@@ -118,7 +118,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/repository.ts',
     text: '|@)(?:$|[~^:]|@?\\{))',
     instead: ')(?:$|[~^:]|@?\\{)|@)',
-    test: 'test/pipeline/git/repository.test.ts',
+    test: 'test/pipeline/git/repository.slow.test.ts',
   },
   {
     attack: 63,
@@ -126,7 +126,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/secrets.ts',
     text: '/["/\\\\]/.test(one)',
     instead: 'false',
-    test: 'test/pipeline/oci/registry/auth.test.ts',
+    test: 'test/pipeline/oci/registry/auth.slow.test.ts',
   },
   {
     attack: 63,
@@ -134,7 +134,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/secrets.ts',
     text: 'if (password.length >= SHORTEST) keep',
     instead: 'if (password.length < 0) keep',
-    test: 'test/pipeline/oci/registry/auth.test.ts',
+    test: 'test/pipeline/oci/registry/auth.slow.test.ts',
   },
   {
     attack: 90,
@@ -150,7 +150,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/registry/layout/blobs.ts',
     text: 'found.isFile() ? found : undefined',
     instead: 'found.isFile() || found.isSymbolicLink() ? found : undefined',
-    test: 'test/pipeline/oci/registry/layout/layout.test.ts',
+    test: 'test/pipeline/oci/registry/layout/layout.slow.test.ts',
     title: 'pass another file off',
   },
   {
@@ -159,7 +159,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/registry/layout/layout.ts',
     text: 'if (isLink && linkOut(directory, place) !== undefined)',
     instead: 'if (isLink === null)',
-    test: 'test/pipeline/oci/registry/layout/layout.test.ts',
+    test: 'test/pipeline/oci/registry/layout/layout.slow.test.ts',
   },
   {
     attack: 104,
@@ -167,7 +167,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/registry/http/silence.ts',
     text: 'throw found.error;',
     instead: 'return found.tries;',
-    test: 'test/pipeline/oci/registry/http/transport.test.ts',
+    test: 'test/pipeline/oci/registry/http/transport.slow.test.ts',
     title: 'whatever for',
   },
   {
@@ -208,7 +208,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/server-limits.ts',
     text: 'if (largest === one) return false;',
     instead: 'if (total > most) return false;',
-    test: 'test/pipeline/server-limits.test.ts',
+    test: 'test/pipeline/server-limits.slow.test.ts',
   },
   {
     attack: 102,
@@ -216,7 +216,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/catalogs/serve/grpc-server.ts',
     text: '!room.hold(own, reader.left)',
     instead: 'reader.left < 0',
-    test: 'test/pipeline/catalogs/serve/grpc-server.test.ts',
+    test: 'test/pipeline/catalogs/serve/grpc-server.slow.test.ts',
   },
   {
     attack: 75,
@@ -264,7 +264,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/cli/inventory/kubeconfig.ts',
     text: "JSON.stringify(server.replace(/^.*@/s, '…@'))",
     instead: 'JSON.stringify(server)',
-    test: 'test/pipeline/cli/catalog/inventory.test.ts',
+    test: 'test/pipeline/cli/catalog/inventory.slow.test.ts',
   },
   {
     attack: 72,
@@ -320,7 +320,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/signatures/simple-signing.ts',
     text: 'if (found !== type) throw',
     instead: 'if (found === undefined) throw',
-    test: 'test/pipeline/publish/attest/attest.test.ts',
+    test: 'test/pipeline/publish/attest/attest.slow.test.ts',
   },
   {
     attack: 99,
@@ -328,7 +328,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'catalog/json.ts',
     text: 'if (keysOfOpen.at(-1)?.has(key)) return key;',
     instead: '',
-    test: 'test/pipeline/publish/attest/attest.test.ts',
+    test: 'test/pipeline/publish/attest/attest.slow.test.ts',
   },
   {
     attack: 100,
@@ -336,7 +336,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/check/rehearsal/history.ts',
     text: 'if (limit?.isOver()) {',
     instead: 'if (limit === null) {',
-    test: 'test/pipeline/cli/repository/rehearse.test.ts',
+    test: 'test/pipeline/cli/repository/rehearse.slow.test.ts',
   },
   {
     attack: 100,
@@ -344,7 +344,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/check/blame/package-states.ts',
     text: 'if (limit?.isOver()) throw new OutOfTime();',
     instead: '',
-    test: 'test/pipeline/cli/repository/blame.test.ts',
+    test: 'test/pipeline/cli/repository/blame.slow.test.ts',
   },
   {
     attack: 101,
@@ -400,7 +400,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/write.ts',
     text: '  afterProcess(',
     instead: '  void afterProcess; String(',
-    test: 'test/pipeline/temporary.test.ts',
+    test: 'test/pipeline/temporary.slow.test.ts',
     title: 'SIGKILL',
   },
   {
@@ -484,7 +484,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/repository.ts',
     text: 'new Set(ids.filter(Boolean)).size > 1',
     instead: 'ids.length < 0',
-    test: 'test/pipeline/git/repository.test.ts',
+    test: 'test/pipeline/git/repository.slow.test.ts',
   },
   {
     attack: 69,
@@ -492,7 +492,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/repository.ts',
     text: 'isCommitId(revision) ? others.length > 0 :',
     instead: 'isCommitId(revision) ? others.length < 0 :',
-    test: 'test/pipeline/git/repository.test.ts',
+    test: 'test/pipeline/git/repository.slow.test.ts',
   },
   {
     attack: 41,
@@ -572,7 +572,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/image/tree.ts',
     text: "if (header.kind !== 'directory') removeEntry(one, path);",
     instead: "if (header.type !== 'directory') void path;",
-    test: 'test/pipeline/oci/image/tree.test.ts',
+    test: 'test/pipeline/oci/image/tree.slow.test.ts',
   },
   {
     attack: 43,
@@ -580,7 +580,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/image/tree.ts',
     text: 'if (original) return original;',
     instead: 'return original;',
-    test: 'test/pipeline/oci/image/tree.test.ts',
+    test: 'test/pipeline/oci/image/tree.slow.test.ts',
   },
   {
     attack: 43,
@@ -588,7 +588,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/image/tree.ts',
     text: 'if (isWanted) refuseBehindLink(path, added, stack);',
     instead: '',
-    test: 'test/pipeline/oci/image/tree.test.ts',
+    test: 'test/pipeline/oci/image/tree.slow.test.ts',
   },
   {
     attack: 44,
@@ -678,7 +678,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/check/confined/confined-check.ts',
     text: 'env: { ...task.settings.parts,',
     instead: 'env: { ...process.env,',
-    test: 'test/functions/confined-gate.test.ts',
+    test: 'test/functions/confined-gate.slow.test.ts',
   },
   {
     attack: 45,
@@ -686,7 +686,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/check/confined/confined-check.ts',
     text: "child.once('close', (code, signal) => end(endText({ code, signal }, said, limits)));",
     instead: '',
-    test: 'test/functions/confined-gate.test.ts',
+    test: 'test/functions/confined-gate.slow.test.ts',
     limit: 2 * SHORT,
   },
   {
@@ -695,7 +695,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/processes.ts',
     text: 'return pid === undefined ? () => undefined : afterProcess(END, String(pid));',
     instead: 'return () => undefined;',
-    test: 'test/pipeline/processes.test.ts',
+    test: 'test/pipeline/processes.slow.test.ts',
   },
   {
     attack: 45,
@@ -703,7 +703,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/cli/supervised.ts',
     text: 'OWN_CODES.includes(code)',
     instead: 'code < 99',
-    test: 'test/pipeline/cli/supervised.test.ts',
+    test: 'test/pipeline/cli/supervised.slow.test.ts',
   },
   {
     attack: 46,
@@ -719,7 +719,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/catalogs/references/look-up.ts',
     text: "if (required === 'default' && results.length === 0)",
     instead: "if (required === 'default' && results.length < 0)",
-    test: 'test/pipeline/publish/attest/external-checks.test.ts',
+    test: 'test/pipeline/publish/attest/external-checks.slow.test.ts',
   },
   {
     attack: 46,
@@ -727,7 +727,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/catalogs/references/look-up.ts',
     text: 'return whyNot(fields, named);',
     instead: 'return undefined;',
-    test: 'test/pipeline/publish/attest/external-checks.test.ts',
+    test: 'test/pipeline/publish/attest/external-checks.slow.test.ts',
   },
   {
     attack: 47,
@@ -849,7 +849,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/directory.ts',
     text: 'return real === top ||',
     instead: 'return real !== undefined ||',
-    test: 'test/pipeline/cli/repository/setup.test.ts',
+    test: 'test/pipeline/cli/repository/setup.slow.test.ts',
   },
   {
     attack: 54,
@@ -977,7 +977,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/github/merge.ts',
     text: 'return sides?.ancestor === base && sides.isLinear;',
     instead: 'return sides !== undefined;',
-    test: 'test/pipeline/github/merge.test.ts',
+    test: 'test/pipeline/github/merge.slow.test.ts',
   },
   {
     attack: 80,
@@ -1102,7 +1102,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/processes.ts',
     text: 'if (memoryOf(child.pid) > most)',
     instead: 'if (most < 0)',
-    test: 'test/pipeline/git/process.test.ts',
+    test: 'test/pipeline/git/process.slow.test.ts',
   },
   {
     attack: 84,
@@ -1110,7 +1110,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/catalogs/release/release-config.ts',
     text: 'const MOST_CATALOGS = 500;',
     instead: 'const MOST_CATALOGS = 1000;',
-    test: 'test/pipeline/cli/repository/release.test.ts',
+    test: 'test/pipeline/cli/repository/release.slow.test.ts',
   },
   {
     attack: 85,
@@ -1158,7 +1158,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/cli/inventory/cluster-api.ts',
     text: 'if (token !== undefined) keepSecret(token);',
     instead: '',
-    test: 'test/pipeline/cli/catalog/inventory.test.ts',
+    test: 'test/pipeline/cli/catalog/inventory.slow.test.ts',
   },
   {
     attack: 42,
@@ -1222,7 +1222,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/check/world/old-versions.ts',
     text: "const { output } = await runGit(run, [...LOG, commit, '--', ...paths]);",
     instead: "const { output } = await runGit({ ...run, memory: 1024 }, [...LOG, commit, '--', ...paths]);",
-    test: 'test/pipeline/git/process.test.ts',
+    test: 'test/pipeline/git/process.slow.test.ts',
   },
   {
     attack: 93,
@@ -1247,7 +1247,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'functions/kubernetes/server.ts',
     text: 'oneAtATime(async (request, response)',
     instead: '(async (request: IncomingMessage, response: ServerResponse)',
-    test: 'test/functions/kubernetes/server.test.ts',
+    test: 'test/functions/kubernetes/server.slow.test.ts',
     title: 'of many requests',
   },
   {

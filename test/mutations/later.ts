@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 
 const OWN_STORE = 'pipeline/cli/own-store.ts';
 const OWN_STORE_TEST = 'test/pipeline/cli/own-store.test.ts';
-const DATABASE_TEST = 'test/pipeline/catalogs/database/load.test.ts';
+const DATABASE_TEST = 'test/pipeline/catalogs/database/load.slow.test.ts';
 const MANIFEST_TEST = 'test/pipeline/cli/bundle/manifest-of.test.ts';
 const CLASSES_TEST = 'test/pipeline/change/classify.test.ts';
 const TEMPLATES = 'pipeline/check/content/templates.ts';
@@ -25,7 +25,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/cli/lsp/server.ts',
     text: ' || fileDefect(file, dirname(file)) !== undefined',
     instead: '',
-    test: 'test/pipeline/cli/lsp.test.ts',
+    test: 'test/pipeline/cli/lsp.slow.test.ts',
   },
   {
     attack: 80,
@@ -161,7 +161,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/mirror/prune.ts',
     text: 'if (!LIST_TYPES.has(mediaType)) continue;',
     instead: 'if (mediaType !== LIST_TYPES.toString()) continue;',
-    test: 'test/pipeline/mirror/prune.test.ts',
+    test: 'test/pipeline/mirror/prune.slow.test.ts',
     title: 'what belongs to a platform of a list',
   },
   {
@@ -267,7 +267,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/source.ts',
     text: '[...changed, ...(await convertedFiles(root, settings, [...blobs.keys()]))]',
     instead: '[...changed]',
-    test: 'test/pipeline/cli/catalog/stored-verdicts.test.ts',
+    test: 'test/pipeline/cli/catalog/stored-verdicts.slow.test.ts',
   },
   {
     attack: 143,
@@ -275,7 +275,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/process.ts',
     text: "  ['core.checkStat', 'default'],\n  ['core.trustctime', 'true'],\n",
     instead: '',
-    test: 'test/pipeline/cli/catalog/stored-verdicts.test.ts',
+    test: 'test/pipeline/cli/catalog/stored-verdicts.slow.test.ts',
   },
   {
     attack: 144,
@@ -283,7 +283,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/objects.ts',
     text: 'if (isOfOne && ids.length > 1 && apart.left > 0) {',
     instead: 'if (isOfOne && ids.length < 1) {',
-    test: 'test/pipeline/git/http/repository.test.ts',
+    test: 'test/pipeline/git/http/repository.slow.test.ts',
     title: 'fails for its own reader',
   },
   {
@@ -292,7 +292,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/objects.ts',
     text: 'apart.left--;',
     instead: 'apart.left += 0;',
-    test: 'test/pipeline/git/http/repository.test.ts',
+    test: 'test/pipeline/git/http/repository.slow.test.ts',
     title: 'is asked a few times',
   },
   {
@@ -325,7 +325,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/server-limits.ts',
     text: 'if (hasTwoValues(request)) ',
     instead: 'if (false as boolean) ',
-    test: 'test/pipeline/server-limits.test.ts',
+    test: 'test/pipeline/server-limits.slow.test.ts',
   },
   {
     attack: 148,
@@ -349,7 +349,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/work-tree-commits.ts',
     text: "if (tag === 'H' || path === '') return [];",
     instead: "if (/^[Hhs]$/i.test(tag) || path === '') return [];",
-    test: 'test/pipeline/git/work-tree-commits.test.ts',
+    test: 'test/pipeline/git/work-tree-commits.slow.test.ts',
   },
   {
     attack: 149,
@@ -357,7 +357,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/git/process.ts',
     text: "if (asked.output.toString('utf8').trim() !== 'true')",
     instead: "if (asked.output.toString('utf8').trim() === '')",
-    test: 'test/pipeline/git/work-tree-commits.test.ts',
+    test: 'test/pipeline/git/work-tree-commits.slow.test.ts',
   },
   {
     attack: 150,
@@ -453,6 +453,6 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/mirror/prune.ts',
     text: 'if (!isListed) {',
     instead: 'if (isListed === null) {',
-    test: 'test/pipeline/mirror/prune.test.ts',
+    test: 'test/pipeline/mirror/prune.slow.test.ts',
   },
 ];

@@ -1,10 +1,10 @@
 /** Defences of mirrors that several configurations share. */
 import type { Mutation } from './mutation.ts';
 
-const SYNC_TEST = 'test/pipeline/cli/mirror-sync.test.ts';
+const SYNC_TEST = 'test/pipeline/cli/mirror-sync.slow.test.ts';
 const RECORDS = 'pipeline/mirror/sync-records.ts';
 const ARCHIVED = 'pipeline/mirror/archive/plan.ts';
-const ARCHIVE_TEST = 'test/pipeline/cli/mirror-freshness.test.ts';
+const ARCHIVE_TEST = 'test/pipeline/cli/mirror-freshness.slow.test.ts';
 
 export const MIRROR_MUTATIONS: readonly Mutation[] = [
   {
@@ -37,7 +37,7 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/mirror/prune.ts',
     text: '!staying.has(owner) && !keep',
     instead: '!keep',
-    test: 'test/pipeline/mirror/prune.test.ts',
+    test: 'test/pipeline/mirror/prune.slow.test.ts',
   },
   {
     attack: 68,
@@ -66,7 +66,7 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
       text: 'import { type FileHandle, open,',
       instead: "import { existsSync, statSync } from 'node:fs';\nimport { type FileHandle, open,",
     },
-    test: 'test/pipeline/mirror/copy.test.ts',
+    test: 'test/pipeline/mirror/copy.slow.test.ts',
   },
   {
     attack: 68,

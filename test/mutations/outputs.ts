@@ -307,7 +307,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/github/pull-queries.ts',
     text: '!last.commit.status?.context',
     instead: 'true',
-    test: 'test/pipeline/github/pull-queries.test.ts',
+    test: 'test/pipeline/github/pull-queries.slow.test.ts',
   },
   {
     attack: 33,

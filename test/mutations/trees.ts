@@ -4,7 +4,7 @@ import { FORGE, GATE, type Mutation, OUTPUTS, READERS, RELEASED } from './mutati
 const CLASSIFY = 'pipeline/change/classify.ts';
 const CATALOGS = 'pipeline/change/catalogs.ts';
 const MERGE = 'pipeline/github/merge.ts';
-const MERGE_TEST = 'test/pipeline/github/merge.test.ts';
+const MERGE_TEST = 'test/pipeline/github/merge.slow.test.ts';
 const SAFETY = 'pipeline/change/unsafe-paths.ts';
 const STAGE = 'pipeline/forge/gate.ts';
 const GROUP = 'pipeline/github/group.ts';
@@ -24,7 +24,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/registry/response.ts',
     text: "printableText(withoutSecrets(parts.join('; ')))",
     instead: "printableText(parts.join('; '))",
-    test: 'test/pipeline/oci/registry/auth.test.ts',
+    test: 'test/pipeline/oci/registry/auth.slow.test.ts',
   },
   {
     attack: 63,
@@ -32,7 +32,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/error.ts',
     text: 'super(withoutSecrets(message),',
     instead: 'super(message,',
-    test: 'test/pipeline/oci/registry/auth.test.ts',
+    test: 'test/pipeline/oci/registry/auth.slow.test.ts',
   },
   {
     attack: 63,
@@ -40,7 +40,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/registry/token.ts',
     text: 'keepSecret(refreshToken);',
     instead: '',
-    test: 'test/pipeline/oci/registry/auth.test.ts',
+    test: 'test/pipeline/oci/registry/auth.slow.test.ts',
   },
   {
     attack: 63,
@@ -48,7 +48,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/oci/registry/token.ts',
     text: 'if (credential) keepSecret(token.value);',
     instead: 'keepSecret(token.value);',
-    test: 'test/pipeline/oci/registry/auth.test.ts',
+    test: 'test/pipeline/oci/registry/auth.slow.test.ts',
   },
   {
     attack: 63,
@@ -56,7 +56,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/check/confined/confined-check.ts',
     text: 'return withoutSecretsIn(ended.report);',
     instead: 'return ended.report;',
-    test: 'test/functions/confined-gate.test.ts',
+    test: 'test/functions/confined-gate.slow.test.ts',
   },
   {
     attack: 45,
@@ -72,7 +72,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/cli/lsp/catalog-folder.ts',
     text: 'found: error.findings, undecided: error',
     instead: 'found: error.findings',
-    test: 'test/pipeline/cli/lsp.test.ts',
+    test: 'test/pipeline/cli/lsp.slow.test.ts',
     title: 'what costs too much',
   },
   {

@@ -150,7 +150,7 @@ export function nativeAgrees(): boolean {
   return agrees;
 }
 
-/** Digest of the probe as pako compresses it, behind the gzip header; `compress.test.ts` checks it. */
+/** Digest of the probe as pako compresses it, behind the gzip header; `compress.slow.test.ts` checks it. */
 export const PROBE_DIGEST = 'ada653fdcdf7a407192543f2dcc167ff86fdfe1f78d377efe09be4163bf671ca';
 
 /**

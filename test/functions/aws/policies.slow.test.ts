@@ -160,7 +160,7 @@ test('the reconciler, when a tag was moved by somebody else', async () => {
     expect(healed).toEqual(['v4.20']);
   });
   const folders = partOf('ReconcileFunction').matchAll(/Records\.Arn\}\/(\w+)\//g);
-  // The sample's policy releases no bundles; for one that does, see ../release.test.ts.
+  // The sample's policy releases no bundles; for one that does, see ../release.slow.test.ts.
   expect(new Set([...folders].map(([, folder]) => folder))).toEqual(new Set([...read, 'bundles']));
   // It reads the App's secret to fetch, which is no call of a port.
   const own = [...calls.filter((call) => call !== 'registry.deleteManifest'), 'forge.report'];
