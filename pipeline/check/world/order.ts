@@ -14,29 +14,59 @@ export interface CatalogOrder {
 
 /**
  * The order of catalogs that a policy writes; without one, that of the platform's versions after which catalogs are named,
- * each stage (`stage-v4.20`) for itself.
+ * each stage (`stage-v4.20`) for itself. A catalog that the policy's order leaves out is at the place of its version.
  *
  * @param catalogOrder `graph.catalogOrder` of the policy; may be empty
- * @param catalogs names of all catalogs
+ * @param catalogs names of all catalogs; the order's other names have no place in it
  */
 export function orderOf(catalogOrder: readonly string[], catalogs: Iterable<string>): CatalogOrder {
-  const isWritten = catalogOrder.length > 0;
-  const names = isWritten ? catalogOrder : byPlatform(catalogs);
-  const ranks = new Map(names.map((name, i) => [name, i]));
+  const known = new Set(catalogs);
+  const written = catalogOrder.filter((name) => known.has(name));
+  const versioned = byPlatform(known);
+  const chains = chainsOf(written, versioned);
+  const ranks = new Map((written.length > 0 ? chains.flat() : versioned).map((name, i) => [name, i]));
   const rankOf = (name: string): number => ranks.get(name) ?? ranks.size;
-  const neighborsIn = (order: readonly string[], name: string, most: number): readonly string[] => {
-    const at = order.indexOf(name);
-    if (at < 0) return [];
-    const next = order.slice(at + 1);
-    // Clusters of one stage never take the catalogs of another.
-    const ofStage = isWritten ? next : next.filter((other) => stageOf(other) === stageOf(name));
-    return ofStage.slice(0, most);
-  };
+  const chainOf = (name: string): readonly string[] => chains.find((chain) => chain.includes(name)) ?? [name];
   return {
     compare: (a, b) => rankOf(a) - rankOf(b) || compareText(a, b),
-    after: (name, most) => neighborsIn(names, name, most),
-    before: (name, most) => neighborsIn(names.toReversed(), name, most),
+    after: (name, most) => nextIn(chainOf(name), name, most),
+    before: (name, most) => nextIn(chainOf(name).toReversed(), name, most),
   };
+}
+
+function nextIn(chain: readonly string[], name: string, most: number): readonly string[] {
+  return chain.slice(chain.indexOf(name) + 1).slice(0, most);
+}
+
+/**
+ * Catalogs that clusters take one after the other: a stage's are never followed by another's, unless the policy writes so.
+ *
+ * @param written names in the order of the policy
+ * @param versioned names of all catalogs that are called after a version of the platform, in the order of these versions
+ */
+function chainsOf(written: readonly string[], versioned: readonly string[]): readonly (readonly string[])[] {
+  const chains = written.length > 0 ? [[...written]] : [];
+  for (const name of versioned) {
+    if (written.includes(name)) continue;
+    const chain = chains.find((names) => names.some((other) => isOfStage(other, name)));
+    if (chain) chain.splice(placeIn(chain, name), 0, name);
+    else chains.push([name]);
+  }
+  return chains;
+}
+
+/** Where a catalog stands in a chain that has others of its stage: behind the last of an earlier version. */
+function placeIn(chain: readonly string[], name: string): number {
+  const platform = minorOfCatalog(name);
+  const earlier = chain.findLastIndex((other) => {
+    const minor = minorOfCatalog(other);
+    return isOfStage(other, name) && minor && platform && compareMinors(minor, platform) <= 0;
+  });
+  return earlier >= 0 ? earlier + 1 : chain.findIndex((other) => isOfStage(other, name));
+}
+
+function isOfStage(other: string, name: string): boolean {
+  return minorOfCatalog(other) !== undefined && stageOf(other) === stageOf(name);
 }
 
 /**
