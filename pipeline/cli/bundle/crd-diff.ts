@@ -33,6 +33,8 @@ export const command: Command = {
       const old = before.find(({ name }) => name === crd.name);
       return old ? [[old, crd]] : [];
     });
+    if (pairs.length === 0)
+      throw new PipelineError('usage', `nothing to compare: no CRD of ${newer} has the name of one in ${older}`);
     const changes = pairs.flatMap((pair) => changesOf(pair, release));
     if (text('format') === 'json') {
       const verdict = changes.length > 0 ? 'fail' : 'pass';

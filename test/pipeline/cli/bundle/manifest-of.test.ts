@@ -60,3 +60,11 @@ describe('80: a manifest of more than 8 MiB is not read, and is not left out', (
     expect((await portolan(root(), ...words)).exit).toBe(0);
   });
 });
+
+test('crd-diff that finds no CRD on both sides compares nothing, and does not pass', async () => {
+  const root = folder({ 'old.yaml': CRD, 'new.yaml': CRD.replace('a.example.com', 'b.example.com') });
+  expect(await portolan(root, 'crd-diff', 'old.yaml', 'new.yaml')).toMatchObject({
+    exit: 2,
+    err: 'portolan: nothing to compare: no CRD of new.yaml has the name of one in old.yaml\n',
+  });
+});
