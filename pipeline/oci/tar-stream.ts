@@ -19,7 +19,7 @@ export interface TarMember {
   readonly kind: 'file' | 'link' | 'symlink' | 'directory' | 'other' | 'unknown';
   /** What a link names. */
   readonly target: string;
-  /** Permission bits and above. */
+  /** Permission bits, with setuid, setgid and sticky. */
   readonly mode: number;
   /** Bytes of content. */
   readonly size: number;
@@ -129,6 +129,7 @@ function numberIn(header: Buffer, at: number, length: number): number {
   if ((first & 0x80) !== 0) {
     return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, first & 0x7f);
   }
+  // As in Go, zero bytes and spaces may surround the digits, and a zero byte ends them: `\0 644\0` is 0o644.
   const text = header
     .toString('latin1', at, at + length)
     .replaceAll(/^[\0 ]+|[\0 ]+$/g, '')
@@ -162,6 +163,7 @@ const TYPES: Readonly<Record<number, TarMember['kind'] | 'extra'>> = Object.from
     K: 'extra',
   } as const).map(([flag, kind]) => [flag.charCodeAt(0), kind]),
 );
+/** Like Go: content follows types that it does not know, too; the size of links, folders and devices does not count. */
 const HAVE_CONTENT: ReadonlySet<TarMember['kind']> = new Set(['file', 'unknown']);
 
 /** What stands before a header, and is about it. */
@@ -204,8 +206,9 @@ function recordsIn(bytes: Buffer): ReadonlyMap<string, string> {
       bytes.toString('utf8', space + 1, equals),
       bytes.toString('utf8', equals + 1, end - 1),
     ];
-    if ((['path', 'linkpath'].includes(key) ? value : key).includes('\0'))
-      throw new InvalidTar('has a name with a zero byte');
+    // As in Go: of names, the value must not have a zero byte, and of all other records the key.
+    const checked = ['path', 'linkpath', 'uname', 'gname'].includes(key) ? value : key;
+    if (checked.includes('\0')) throw new InvalidTar('has a name with a zero byte');
     if (key.startsWith('GNU.sparse.')) throw new InvalidTar('has a file with holes');
     records.set(key, value);
     at = end;
@@ -219,7 +222,7 @@ function wholeNumber(text: string): number {
 
 /** The size in a header, or in a record of pax about it. */
 function sizeIn(header: Buffer, record = ''): number {
-  // The map of such a file goes on in blocks of its own.
+  // Type `S`, a sparse file of GNU tar: the list of its holes may go on in blocks that `size` does not count.
   if (header[156] === 0x53) throw new InvalidTar('has a file with holes');
   const size = record === '' ? numberIn(header, 124, 12) : wholeNumber(record);
   if (!Number.isSafeInteger(size) || size < 0) throw new InvalidTar('has an invalid size');
@@ -237,6 +240,7 @@ function nameIn(header: Buffer): string {
   const hasNoTimes = [345, 357].some((at) => header[at] !== 0 && Number.isNaN(numberIn(header, at, 12)));
   if (header.toString('latin1', 257, 265) === 'ustar  \0' && hasNoTimes) {
     const text = textIn(header, 345, 155);
+    // Go takes only ASCII for such a prefix.
     if (Buffer.byteLength(text) === text.length) prefix = text;
   }
   return prefix === '' ? name : `${prefix}/${name}`;

@@ -101,6 +101,7 @@ describe('180: an archive has what Go reads in it', () => {
     ['a size that is not a number', [pax({ size: '1k' }), A], 'invalid size'],
     ['a record that is cut off', [entry('x', { type: 'x', body: '9 path=' }), A], 'cannot be read'],
     ['a name with a zero', [pax({ path: 'a\0b' }), A], 'zero byte'],
+    ["an owner's name with a zero", [pax({ uname: 'a\0b' }), A], 'zero byte'],
     ['files with holes', [entry('a', { type: 'S' })], 'holes'],
     ['files with holes, by pax', [pax({ 'GNU.sparse.major': '1' }), A], 'holes'],
   ])('not %s', async (_, entries, why) => {
