@@ -23,7 +23,7 @@ export class LruCache<V> {
     return item.value;
   }
 
-  /** Ends a round, and drops what nobody asked for in it and in some rounds before. @param rounds how many rounds it stays */
+  /** Ends a round, and drops what nobody asked for or kept in the last rounds. @param rounds how many rounds, with this one */
   endRound(rounds: number): void {
     this.#round++;
     // Items are in the order in which they were asked for last.

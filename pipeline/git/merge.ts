@@ -48,7 +48,7 @@ export async function mergedTree(repository: Repository, request: MergeRequest):
   return { kind: 'merged', tree };
 }
 
-/** What git says of the merge of two commits: exit code 1 for a conflict. */
+/** What git says of the merge of two commits: exit code 1 for a conflict, and `TREE\0PATH\0…` with the paths in conflict. */
 export function mergeTrees(
   { settings, scratch }: Repository,
   base: string,

@@ -62,7 +62,7 @@ export interface ObjectStore {
 /** Brings objects that are not here. */
 type FetchObjects = (ids: readonly string[]) => Promise<void>;
 
-/** Why none of the objects that are asked for can be fetched. */
+/** Set once the server failed: why nothing that was gathered can be fetched any more. */
 interface Failed {
   why?: unknown;
 }
@@ -233,6 +233,8 @@ export class ObjectReader {
   /**
    * Fetches objects in one request, or in halves where one of them may be why the whole fails. A server that does not answer
    * is not asked again.
+   *
+   * @param apart `left`: how many objects may still fail by themselves before the rest fails with them
    */
   async #bringTogether(ids: readonly string[], apart: { left: number; failed: Failed }): Promise<void> {
     const { failed } = apart;
@@ -270,7 +272,7 @@ export class ObjectReader {
     const known = most === undefined ? this.#infos.get(id) : this.#contents.get(id);
     if (known && known.size <= (most ?? known.size)) return known;
     const found = await this.#store.find(id, most);
-    // What was fetched may have to make room for other objects.
+    // Where objects are fetched, the store drops some to make room: one that is remembered here would not come again.
     if (found && !this.#fetch) {
       this.#infos.keep(id, { type: found.type, size: found.size }, 1);
       if ('bytes' in found && found.type === 'blob') this.#contents.keep(id, found, found.size);

@@ -57,7 +57,7 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
         if (wanted.length === 0) return;
         // A commit without its history would cut off that of others; its trees come when they are read.
         if (whole.size > 0) await fetch(run, [WHOLE_HISTORY, '--filter=tree:0'], wanted);
-        else await fetchCommits(run, wanted, brought);
+        else await fetchWithoutHistory(run, wanted, brought);
         for (const id of wanted) (whole.size > 0 ? whole : brought).add(id);
       }),
     bringHistory: (commits) =>
@@ -86,11 +86,15 @@ interface Run {
 }
 
 /**
- * Fetches commits from the remote.
+ * Fetches commits from the remote, with their folders, but neither files nor parents.
  *
  * @param there commits that are here: what they share with those that are wanted does not come again
  */
-async function fetchCommits(run: Run, commits: readonly string[], there: ReadonlySet<string>): Promise<void> {
+async function fetchWithoutHistory(
+  run: Run,
+  commits: readonly string[],
+  there: ReadonlySet<string>,
+): Promise<void> {
   const tips = [...there].map((id) => `--negotiation-tip=${id}`);
   await fetch(run, ['--depth=1', '--filter=blob:none', ...tips], commits);
 }

@@ -5,7 +5,7 @@ import { UNWRITABLE } from './objects.ts';
 import { type GitRun, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 import { whyUnreadable } from './source.ts';
-import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE } from './tree.ts';
+import { entryAt, isTree, TREE_MODE, typeOfMode } from './tree.ts';
 
 interface ReplaceRequest {
   /** The directory of the repository that the commit is written to. */
@@ -36,7 +36,7 @@ export async function replacePaths(repository: Repository, request: ReplaceReque
     const entry = await entryAt(repository.objects, from, path);
     tree =
       (await treeWithReplacement(repository, run, { tree, segments: path.split('/'), entry })) ??
-      (await empty(run));
+      (await emptyTree(run));
   }
   return tree === before ? base : commitOnTop(run, { tree, parent: base, message, time });
 }
@@ -100,7 +100,7 @@ export async function treeWith(
     const entry = id === undefined ? undefined : { mode, id };
     next =
       (await treeWithReplacement(repository, run, { tree: next, segments: path.split('/'), entry })) ??
-      (await empty(run));
+      (await emptyTree(run));
   }
   return next;
 }
@@ -122,6 +122,7 @@ async function treeWithReplacement(
   const standing = entries.find((one) => one.name === name);
   const next = rest.length === 0 ? entry : await replaceInside(repository, run, { standing, rest, entry });
   const siblings = entries.filter((one) => one.name !== name);
+  // Their names were read with marks in place of bytes, and would be written with the marks.
   if (siblings.some((one) => one.name.includes(UNWRITABLE)))
     throw new PipelineError(
       'usage',
@@ -130,9 +131,7 @@ async function treeWithReplacement(
   const all = next ? [...siblings, { name, ...next }] : siblings;
   if (all.length === 0) return undefined;
   // mktree sorts as git does; what is beside may not have been fetched.
-  const input = all.map(
-    (one) => `${one.mode} ${isTree(one.mode) ? 'tree' : typeOf(one.mode)} ${one.id}\t${one.name}\0`,
-  );
+  const input = all.map((one) => `${one.mode} ${typeOfMode(one.mode)} ${one.id}\t${one.name}\0`);
   return writtenId(run, ['mktree', '-z', '--missing'], input.join(''));
 }
 
@@ -151,11 +150,7 @@ async function replaceInside(repository: Repository, run: GitRun, { standing, re
   return id === undefined ? undefined : { mode: TREE_MODE, id };
 }
 
-function typeOf(mode: string): string {
-  return mode === SUBMODULE_MODE ? 'commit' : 'blob';
-}
-
-function empty(run: GitRun): Promise<string> {
+function emptyTree(run: GitRun): Promise<string> {
   return writtenId(run, ['mktree', '-z'], '');
 }
 

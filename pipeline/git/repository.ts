@@ -111,6 +111,7 @@ async function locate(directory: string, settings: GitSettings): Promise<Place> 
     '--git-path',
     'shallow',
   ]);
+  // One answer on each line; a path with a line break, which leaves more lines, is refused below.
   const [format = '', objects = '', shallow = '', ...rest] = output.toString('utf8').split('\n');
   if (code !== 0) {
     throw new PipelineError('not-found', `${directory} is not in a git repository`, {
@@ -136,10 +137,12 @@ function plainPlace(directory: string): Place | undefined {
   const at = (name: string): string => join(folder, name);
   const isFolder = (path: string): boolean =>
     lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // `borrow` writes the path as a line. What git itself would not take for a repository is for git to refuse.
   if (folder.includes('\n') || ![folder, at('objects'), at('refs')].every(isFolder)) return undefined;
   if (['HEAD', 'config'].some((name) => !existsSync(at(name))) || existsSync(at('commondir')))
     return undefined;
   if (!/^ref: refs\/|^[0-9a-f]{40}\n/.test(readRegular(at('HEAD')).toString('utf8'))) return undefined;
+  // An extension may change the format, and an included file may have one.
   const config = readRegular(at('config')).toString('utf8');
   if (!/^[ \t]*repositoryformatversion = 0$/m.test(config) || /extensions|include/i.test(config))
     return undefined;
@@ -184,6 +187,7 @@ async function resolveRevisions(
     }
   }
   const names = revisions.map((revision) => [revision, ...fullNames(revision)]);
+  // git answers one line for each name, in their order.
   const input = names.flat().map((name) => `${name}^{commit}\n`);
   const parameters = ['cat-file', '--batch-check=%(objectname) %(objecttype)'];
   const { output } = await runGit({ settings, directory, input: input.join('') }, parameters);

@@ -191,6 +191,12 @@ export function isTree(mode: string): boolean {
   return mode === TREE_MODE || mode === `0${TREE_MODE}`;
 }
 
+/** The type of the object that an entry of a mode names. */
+export function typeOfMode(mode: string): 'tree' | 'commit' | 'blob' {
+  if (isTree(mode)) return 'tree';
+  return mode === SUBMODULE_MODE ? 'commit' : 'blob';
+}
+
 export function joinPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }

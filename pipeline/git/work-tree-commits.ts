@@ -75,6 +75,7 @@ async function changesOf(
  * look. What a sparse checkout leaves out is as HEAD has it.
  */
 function changedIn(line: string, top: string): string[] {
+  // `TAG PATH`. `H` is as in the index; `S` is left out by a sparse checkout; in lower case, git was told not to look.
   const [tag, path] = [line.slice(0, 1), line.slice(2)];
   if (tag === 'H' || path === '') return [];
   const isAbsent = /^s$/i.test(tag) && !lstatSync(join(top, path), { throwIfNoEntry: false });
@@ -110,6 +111,7 @@ async function commitWith(
   const run: GitRun = { settings, directory: scratch, bare: true };
   const before = await objects.treeOf(parent);
   const blobs = await writeBlobs(run, files);
+  // Mode 0 removes a path from the index.
   const entries = files.map(({ path, file, mode = '100644' }) =>
     file === undefined
       ? `0 ${'0'.repeat(parent.length)}\t${path}\0`

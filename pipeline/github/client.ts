@@ -36,6 +36,7 @@ interface GitHubOptions {
 
 /** Default wait for a rate limit, in s. */
 const PATIENCE = 60;
+/** How often one request is sent again: after waits for rate limits, and by default after failures. */
 const TRIES = 3;
 
 /** How long one answer may take, in ms. */

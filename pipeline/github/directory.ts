@@ -51,7 +51,7 @@ interface Named {
 
 type Answered = Asked<Readonly<Record<string, Named | null>>>;
 
-/** Asks GitHub for all users and teams in one query. */
+/** Asks GitHub for all users and teams in one query: the answer has the first user as `u0`, and the first team in `t0`. */
 async function askNames(
   github: GitHub,
   { logins, teams }: Names,

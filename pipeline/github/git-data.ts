@@ -8,7 +8,7 @@ import type { RepositoryName } from '../forge/forge.ts';
 import { objectId } from '../git/http/pack.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
-import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE, type TreeFile } from '../git/tree.ts';
+import { entryAt, isTree, TREE_MODE, type TreeFile, typeOfMode } from '../git/tree.ts';
 import { dataOf, type GitHub } from './client.ts';
 
 /** The new content of a path: bytes, an object of the repository, or undefined to remove it. */
@@ -84,9 +84,9 @@ async function treeEntry(
 ) {
   const file = after ?? before;
   if (!file) throw new PipelineError('usage', `nothing to change at ${path}`);
-  const type = isTree(file.mode) ? 'tree' : file.mode === SUBMODULE_MODE ? 'commit' : 'blob';
   // A folder's mode has five digits in git, and six here.
-  const entry = { path, type, mode: (isTree(file.mode) ? `0${TREE_MODE}` : file.mode) as Mode } as const;
+  const mode = (isTree(file.mode) ? `0${TREE_MODE}` : file.mode) as Mode;
+  const entry = { path, type: typeOfMode(file.mode), mode } as const;
   if (!after || !bytes) return { ...entry, sha: after?.id ?? null };
   // A text goes with the tree: GitHub wants a second between one thing that is written and the next.
   if (isUtf8(bytes) && bytes.length <= MOST_INLINE) {

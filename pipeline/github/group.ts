@@ -90,6 +90,7 @@ async function checkMember(
       base,
       reviews,
       commits: allCommits(listed, pull),
+      // The event of a merge group names nobody who pushed: GitHub is asked.
       pushed: undefined,
       repository,
     }),

@@ -217,10 +217,10 @@ async function writeComment(
   const body = `${mark}\n${text}`;
   const findAll = async () =>
     ownMarked(await commentsOn({ github, repository }, number), mark, () => ownAccount(github));
-  const marked = said?.comments.some((one) => one.body.startsWith(mark));
+  const isMarked = said?.comments.some((one) => one.body.startsWith(mark));
   const known = said && (await ownMarked(said.comments, mark, async () => said.self));
-  // The mark may be forged: read the comment's author with the REST API.
-  const [own, ...more] = known && (known.length > 0 || !marked) ? known : await findAll();
+  // A mark that is not our own may be forged, or GraphQL gave no number for its author: the REST API tells.
+  const [own, ...more] = known && (known.length > 0 || !isMarked) ? known : await findAll();
   // A comment that was created twice, because an answer was lost, would stay as it is for ever.
   for (const { id } of more)
     await answerIfAny(github.rest.issues.deleteComment({ ...repository, comment_id: id }));

@@ -104,7 +104,7 @@ interface Listed {
   readonly repository: { readonly pullRequests: List<OpenNode> } | null;
 }
 
-/** All open pull requests, with whether a status was ever set on their heads. */
+/** All open pull requests, with whether a status was ever set on their heads; undefined if GitHub does not give all. */
 export async function askOpen(github: GitHub, repository: RepositoryName): Promise<OpenPull[] | undefined> {
   return morePulls(github, repository, { nodes: [], pageInfo: { hasNextPage: true } });
 }
@@ -163,7 +163,7 @@ const REVIEWED_PULL = `query(${NAMED}, $number: Int!) {
 }
 ${REVIEWED} ${OPEN} ${ACTOR}`;
 
-/** A pull request with its reviews. */
+/** A pull request with its reviews; undefined if GitHub does not give all of it. */
 export async function askReviewed(
   github: GitHub,
   repository: RepositoryName,
@@ -227,7 +227,10 @@ interface AskedAgain extends ReadAgain {
   readonly said: ReadonlyMap<number, Said>;
 }
 
-/** Open pull requests, reviews of some of them, and the tips of branches, all by one question. */
+/**
+ * Open pull requests, reviews of some of them, and the tips of branches, all by one question; undefined if GitHub does not
+ * give all of it. In the answer, `p0` is the first of the pull requests and `b0` the first of the branches.
+ */
 export async function askAgain(
   github: GitHub,
   repository: RepositoryName,

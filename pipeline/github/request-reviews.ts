@@ -87,6 +87,7 @@ function isToAsk(login: string, { requests, reviews, head }: Past): boolean {
   const name = login.toLowerCase();
   const given = reviews.filter(({ author }) => author.login.toLowerCase() === name);
   if (given.some(({ commit }) => commit === head)) return false;
+  // More requests than answers: one is still open.
   return requests.filter((one) => one === name).length <= given.length;
 }
 

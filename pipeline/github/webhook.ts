@@ -28,7 +28,7 @@ export const gitHubWebhooks: Webhooks = {
     if (!/^sha256=[0-9a-f]{64}$/.test(signature) || secret === '') return false;
     return new Signatures({ secret }).verify(text, signature);
   },
-  // Two removals of an account from the same team have equal texts.
+  // An event without a time, such as the removal of an account from a team, has the same text if it happens again.
   deliveryOf: (headers, { event }) => (event.at === undefined ? (headers['x-github-delivery'] ?? '') : ''),
   eventOf: (headers, text) => {
     const name = headers['x-github-event'];

@@ -78,3 +78,8 @@ function wrongSize(what: string, size: number, found: string): PipelineError {
 export function digestMismatch(what: string, expected: string, found: string): PipelineError {
   return new PipelineError('corrupt', `digest mismatch of ${what}: expected ${expected}, got ${found}`);
 }
+
+/** Items without repeated digests, in the order in which each comes first: images and platforms share layers. */
+export function uniqueByDigest<T extends { readonly digest: string }>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [item.digest, item])).values()];
+}

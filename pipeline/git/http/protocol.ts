@@ -47,6 +47,7 @@ export function refRequest(ref: string, format: ObjectFormat): string {
 
 /** Id of the commit that a reference names; undefined when there is no such reference. */
 export function readRef(answer: Buffer, ref: string): string | undefined {
+  // Lines are `ID REF`: the prefix that was asked for may have more references than this one.
   const ids = new Map(textLines(answer).map((line) => split(line, ' ').reverse() as [string, string]));
   const id = ids.get(ref);
   if (id !== undefined && !isObjectId(id)) throw badAnswer(`${JSON.stringify(id)} is not an object id`);
@@ -138,6 +139,7 @@ function refusal(message: string): PipelineError {
   return new PipelineError('bad-answer', `the git server refused: ${words}`, { retryable: true });
 }
 
+/** The text before and behind the first `at`; all of it and nothing where there is none. */
 function split(text: string, at: string): [string, string] {
   const index = text.indexOf(at);
   return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];

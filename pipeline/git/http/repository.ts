@@ -93,6 +93,7 @@ class MemoryStore implements ObjectStore {
     }
   }
 
+  /** Drops files beyond the limit, those that came first. */
   makeRoom(): void {
     for (const [id, { size }] of this.#files) {
       if (this.#bytes <= this.#most) return;

@@ -112,9 +112,9 @@ async function promotionsAt(
   return promotionsOf(repository.objects, { ...request, commit: tip, policy });
 }
 
-/** The group of a package, as a part of a branch's name. */
-function groupOf({ strategy, owners }: Promotion, group: boolean): string {
-  if (group) return 'all';
+/** The group of a package, as one part of a branch's name: the `/` in a team's name becomes a dot. */
+function groupOf({ strategy, owners }: Promotion, areTogether: boolean): string {
+  if (areTogether) return 'all';
   if (strategy === 'always') return 'always';
   return owners.length === 0
     ? 'no-owner'

@@ -152,6 +152,7 @@ export async function branchFor(
   { subject, base }: Pick<ProposalRequest, 'subject' | 'base'>,
 ): Promise<string> {
   const isDefault = base === (await readDefaultBranch(github, name));
+  // `~` is not allowed in a name, so `gitName` adds a digest: the branches `a/b` and `a-b` have proposals of their own.
   return branchOf(isDefault ? subject : `onto/${gitName(base.replaceAll('/', '~'))}/${gitName(subject)}`);
 }
 
@@ -161,8 +162,8 @@ export function branchOf(subject: string): string {
 }
 
 /**
- * A text as a part of a branch's name. Git refuses dots that are doubled, at the end, or where a part begins, and `.lock` at
- * the end of one. A digest keeps apart what would then be called the same.
+ * A text as a part of a branch's name, such as `a-.b-DIGEST` for `a..b`. Git refuses dots that are doubled, at the end, or
+ * where a part begins, and `.lock` at the end of one. A digest keeps apart what would then be called the same.
  */
 function gitName(text: string): string {
   const plain = text.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');

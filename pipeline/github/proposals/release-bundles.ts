@@ -84,7 +84,7 @@ export async function releaseBundles(
   const arrived: readonly BundleName[] = await addedBundles(objects, trees, request.policy);
   const waiting = release.mode === 'off' ? [] : await waitingOf(ports, request.branch);
   const refused = await bundlesIn(objects, request.commit, request.refused);
-  // What has arrived comes last and stays: by its object it is known below.
+  // A map keeps the last value of a key: the object of an arrived bundle, by which `arrived.includes` knows it below.
   const all = new Map(
     [...waiting, ...refused, ...arrived].map((one) => [`${one.package}/${one.version}`, one]),
   );

@@ -35,8 +35,8 @@ interface Compressor {
  */
 export function openCompressor(codec: Codec, sink: (bytes: Uint8Array) => void): Promise<Compressor> {
   if (codec === 'zstd') return zstd(sink);
-  const plain = namelessHost(sink);
-  return Promise.resolve(nativeAgrees() ? nativeGzip(plain) : portableGzip(plain));
+  const unmarked = withUnknownSystem(sink);
+  return Promise.resolve(nativeAgrees() ? nativeGzip(unmarked) : portableGzip(unmarked));
 }
 
 /** Levels, as in {@link CODEC_IDS}; docs/adr/0012-compression.md says why. */
@@ -44,7 +44,7 @@ const GZIP_LEVEL = 6;
 const ZSTD_LEVEL = 6;
 
 /** Byte 9 of a gzip header is the operating system. Like Go, Portolan writes "unknown". */
-function namelessHost(sink: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
+function withUnknownSystem(sink: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
   let offset = 0;
   return (bytes) => {
     const at = 9 - offset;
@@ -98,7 +98,7 @@ function nativeGzip(sink: (bytes: Uint8Array) => void): Compressor {
   };
 }
 
-/** The bytes of every Node: pako's, where Node's own zlib is another (`nativeAgrees`). */
+/** Compresses with pako, whose bytes are the same on every Node: for a Node whose own zlib writes others (`nativeAgrees`). */
 function portableGzip(sink: (bytes: Uint8Array) => void): Compressor {
   const deflate = new Deflate({ gzip: true, level: GZIP_LEVEL });
   deflate.onData = (chunk) => sink(chunk as Uint8Array);

@@ -1,4 +1,4 @@
-/** Makes the manifests and blobs of an image from bytes, with their digests. */
+/** Blobs from bytes in memory. */
 import type { BlobSource } from '../../ports.ts';
 import { digestOf } from '../digest.ts';
 

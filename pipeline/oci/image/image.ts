@@ -4,7 +4,7 @@
  */
 
 import type { BlobSource, Descriptor, Manifest, Platform } from '../../ports.ts';
-import { digestOf } from '../digest.ts';
+import { digestOf, uniqueByDigest } from '../digest.ts';
 import { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../media-types.ts';
 import type { BaseImage } from './base.ts';
 import { type ImageSettings, imageConfig } from './config.ts';
@@ -95,8 +95,8 @@ export function layeredImage(
   return {
     manifestList: manifestOfJson(LIST_TYPES[family], { manifests: listed, ...annotations(family, base) }),
     manifests,
-    blobs: byDigest([...configs, ...layers.map(({ blob }) => blob)]),
-    baseLayers: byDigest(base?.platforms.flatMap((platform) => platform.layers) ?? []),
+    blobs: uniqueByDigest([...configs, ...layers.map(({ blob }) => blob)]),
+    baseLayers: uniqueByDigest(base?.platforms.flatMap((platform) => platform.layers) ?? []),
   };
 }
 
@@ -126,7 +126,10 @@ function layerDescriptor({ digest, size, codec }: LayerFacts, family: Family): D
   };
 }
 
-/** Manifests speak one language: a layer keeps its bytes and takes the family's name for them. */
+/**
+ * Gives a layer of gzip the media type of the family, as all types in a manifest are of one family. The bytes are the same.
+ * Layers of other types, such as zstd, keep theirs.
+ */
 function inFamily(family: Family): (layer: Descriptor) => Descriptor {
   return (layer) =>
     Object.values(GZIP_TYPES).some((type) => type === layer.mediaType)
@@ -170,9 +173,4 @@ function platformJson({ os, architecture, variant, osVersion }: Platform): Json 
     ...(osVersion === undefined ? {} : { 'os.version': osVersion }),
     ...(variant === undefined ? {} : { variant }),
   };
-}
-
-/** Items, each digest once: platforms share layers. */
-function byDigest<T extends { readonly digest: string }>(items: readonly T[]): T[] {
-  return [...new Map(items.map((item) => [item.digest, item])).values()];
 }

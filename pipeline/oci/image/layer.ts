@@ -18,8 +18,8 @@ export interface LayerFacts {
 }
 
 /**
- * What a layer of pieces is. The archive's own digest covers what they are compressed from, so they are
- * decompressed, which costs a fraction of making them.
+ * The digests and the size of the layer that pieces make. They are decompressed for `diffId`, the digest of the archive
+ * before compression, which costs a fraction of making them.
  *
  * @throws PipelineError `io`, `corrupt` for pieces that are damaged
  */

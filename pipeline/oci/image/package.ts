@@ -64,6 +64,7 @@ export async function makePackage(name: string, context: BuildContext): Promise<
   const facts = {
     ...(configs ? { configs: configs.stretch } : {}),
     ...(cache ? { cache: cache.stretch } : {}),
+    // Without the icon, which nothing reads in packages.json. `ownText`: a part of the file's text would keep all of it.
     ...(hasCache && pkg ? { member: ownText(packageMember(pkg, { icon: false })) } : {}),
     bundles: [...(pkg?.bundles.values() ?? [])].map(bundleFacts),
     metas: hasCache ? metasOf(content) : [],

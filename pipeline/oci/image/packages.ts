@@ -66,7 +66,7 @@ export async function readContents(
   const findings: Finding[] = [];
   const files = await catalogFiles(source);
   const byPackage = new Map<string, IdentifiedFile[]>();
-  // Their findings count all the same.
+  // Of no package, but still checked: they become groups of their own.
   const filesWithoutBlobs: IdentifiedFile[] = [];
   // A file without an identity is read to get one, so nobody brings it here.
   const bring = bringerOf(
@@ -82,7 +82,7 @@ export async function readContents(
     const found = file.unreadable === undefined ? facts.get(identity) : undefined;
     const errors = findings.length;
     const { packages } = found ?? (await packagesIn(file, findings));
-    // Not those of a file with errors: another file of the same content has the same errors.
+    // A file with errors is not remembered: a second file of the same content, or the next build, must report them again.
     if (!found && findings.length === errors) facts.set(identity, { packages });
     if (packages.length === 0) filesWithoutBlobs.push({ file, identity });
     for (const name of packages) {
@@ -111,7 +111,7 @@ function bringerOf(source: CatalogSource, files: readonly SourceFile[]): (file: 
 
 /** What names a file's content: the source's own identity, or else a hash of its bytes. */
 async function identityOf(file: SourceFile): Promise<string> {
-  // A link has the identity of a file with its target as text.
+  // To git, a link is the same blob as a file that contains its target, and would pass for that file.
   if (file.unreadable !== undefined) return `unreadable ${file.unreadable}`;
   if (file.identity !== undefined) return file.identity;
   return createHash('sha256')
@@ -224,6 +224,7 @@ async function loadGroup(group: Group, hasCache: boolean): Promise<Map<string, P
     files: async () => [...group.files.values()].map(({ file }) => file),
   });
   const catalog = catalogOf(blobs);
+  // Whatever severities the policy gives to opm's rules, opm would refuse such an image.
   const found = [
     ...unread,
     ...runRules(catalog, hasCache ? [...OPM_RULES, CACHE_RULE] : OPM_RULES, () => 'error'),

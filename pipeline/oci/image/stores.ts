@@ -30,11 +30,12 @@ export function directoryStore(root: string): Store {
       const path = fileOf(key);
       const temporary = `${path}.${randomUUID()}`;
       try {
-        // What others could write, a later run would not believe.
+        // Only this user may write: a digest in front of a file finds damage, but no forgery.
         mkdirSync(root, { recursive: true, mode: 0o755 });
         // Whole or not at all: another build may read it now.
         writeFileSync(temporary, Buffer.concat([digestOf(bytes), bytes]), { mode: 0o644, flag: 'wx' });
         renameSync(temporary, path);
+        // Once for each store is enough: only killed runs leave such files.
         if (!isSwept) removeAbandoned(root, TEMPORARY);
         isSwept = true;
       } catch (error) {

@@ -193,7 +193,7 @@ async function unpackLayer(layer: AsyncIterable<Uint8Array>, state: Unpacking): 
       throw tooLarge('the image has more files', 'per image', `${state.limits.entries} files`);
     }
     const path = cleanPath(entry.name);
-    if (path !== '' && !whiteout(path, state.stack)) await unpackEntry(path, entry, { added, state });
+    if (path !== '' && !applyWhiteout(path, state.stack)) await unpackEntry(path, entry, { added, state });
   }
   return added;
 }
@@ -297,8 +297,12 @@ function cleanPath(name: string): string {
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 
-/** Takes away what a whiteout names of the layers below. @returns whether the path is a whiteout */
-function whiteout(path: string, stack: Stack): boolean {
+/**
+ * Takes away what a whiteout names of the layers below: `a/.wh.b` removes `a/b`, and `a/.wh..wh..opq` all that is in `a`.
+ *
+ * @returns whether the path is a whiteout
+ */
+function applyWhiteout(path: string, stack: Stack): boolean {
   const folder = folderOf(path);
   const name = path.slice(folder === '' ? 0 : folder.length + 1);
   if (!name.startsWith(WHITEOUT)) return false;

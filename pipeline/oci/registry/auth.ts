@@ -58,8 +58,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const { registry, credentials, transport, clock } = options;
   let scheme: Scheme | undefined;
   let ping: Promise<Scheme> | undefined;
-  /** Tokens of each credential: what one may do, another may not. */
-  const books = new Map<string, Tokens>();
+  /** Tokens by the credential that got them, as JSON: what one may do, another may not. */
+  const tokensByCredential = new Map<string, Tokens>();
   const scopes = createScopes();
 
   // Requests that begin at the same time wait for one ping.
@@ -73,10 +73,11 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   };
   const tokensFor = (credential: Credential | undefined): Tokens => {
     const key = JSON.stringify(credential ?? null);
-    const book =
-      books.get(key) ?? createTokens({ transport, clock, credential, service: () => serviceOf(scheme) });
-    books.set(key, book);
-    return book;
+    const tokens =
+      tokensByCredential.get(key) ??
+      createTokens({ transport, clock, credential, service: () => serviceOf(scheme) });
+    tokensByCredential.set(key, tokens);
+    return tokens;
   };
   const header = async (access: Access, budget: Budget): Promise<string | undefined> => {
     const { kind } = await knownScheme(budget);
@@ -104,7 +105,9 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     // The same password would be refused again; one that was not asked for before may help.
     if (scheme?.kind !== 'bearer') return scheme?.kind === 'basic' && before?.kind !== 'basic';
     const token = sent?.replace(/^Bearer /, '');
-    if (token !== undefined) for (const book of books.values()) book.reject(scopes.scopesOf(access), token);
+    // Nobody knows here which credential got the token; the others do not have it, and keep theirs.
+    if (token !== undefined)
+      for (const tokens of tokensByCredential.values()) tokens.reject(scopes.scopesOf(access), token);
     scopes.demand(access, asked?.parameters.get('scope'));
     return true;
   };
@@ -125,14 +128,15 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   return { header, refused, renewed };
 }
 
-/** The scopes to request, from the permissions that a request needs. */
+/** Which scopes to ask tokens for. */
 interface Scopes {
+  /** The scopes for the permissions that a request needs, the one that the registry demanded first. */
   scopesOf(access: Access): readonly string[];
   /** The registry named a scope that it wants to see. */
   demand(access: Access, scope: string | undefined): void;
 }
 
-/** The scopes to ask tokens for. What a registry demanded once is asked for first from then on. */
+/** What a registry demanded once for a kind of access is asked for first from then on. */
 function createScopes(): Scopes {
   const demanded = new Map<string, string>();
   return {

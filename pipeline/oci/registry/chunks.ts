@@ -120,8 +120,9 @@ async function unknownProgress(answer: Answer, what: string): Promise<PipelineEr
 function progressOf({ endpoint, blob }: Upload, answer: Answer, assumed: number): Progress {
   // `0-1023`, which some registries write as `bytes=0-1023` or `bytes 0-1023`.
   const last = /^(?:bytes[= ])?0-(\d+)/.exec(headerOf(answer, 'range') ?? '')?.[1];
-  // Registries also report `0-0` if they have no bytes. A chunk never has a single byte, so this means none.
-  const offset = last === undefined ? assumed : last === '0' ? 0 : Number(last) + 1;
+  // Registries also report `0-0` if they have no bytes. The first chunk never has a single byte, so this means none.
+  const reported = last === '0' ? 0 : Number(last) + 1;
+  const offset = last === undefined ? assumed : reported;
   if (offset > blob.size) {
     throw new PipelineError(
       'corrupt',

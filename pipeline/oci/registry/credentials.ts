@@ -189,7 +189,10 @@ function keysOf(repository: Repository): string[] {
   }
 }
 
-/** The host of a key as old Docker wrote it: `https://host/v1/`. Any other key as it is, so that `host/org` equals no host. */
+/**
+ * The host of a key as old Docker wrote it: `https://host/v1/` or `host/v1/`. Any other key as it is, so that `host/org` equals
+ * no host.
+ */
 function hostOf(key: string): string {
   const url = /^https?:\/\/([^/]+)(?:\/.*)?$/.exec(key);
   return url?.[1] ?? key.replace(/\/v[12]\/?$/, '');

@@ -124,7 +124,8 @@ export function imagesFor(
   const images = new Set(entries.filter(isChosen).map(({ digest }) => digest));
   return entries.filter((one) => {
     const about = one.annotations?.[ABOUT];
-    return about === undefined ? one.platform === undefined || isChosen(one) : images.has(about);
+    if (about !== undefined) return images.has(about);
+    return one.platform === undefined || isChosen(one);
   });
 }
 
@@ -177,6 +178,7 @@ function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
   return json;
 }
 
+/** The fields of manifests, and of descriptors in them, that are read here. */
 const FIELDS = [
   ...['mediaType', 'artifactType', 'annotations', 'subject', 'manifests', 'layers', 'config'],
   ...['digest', 'size', 'urls', 'platform', 'os', 'architecture', 'variant', 'os.version'],
@@ -217,6 +219,7 @@ function textMap(value: unknown): Record<string, string> | undefined {
   return Object.fromEntries(pairs);
 }
 
+/** An object with one field, to be spread into another; an empty one for undefined. */
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }

@@ -43,7 +43,7 @@ export async function resolveManifest(
     const request = { ...manifestRequest(reference, 'pull'), method: 'HEAD', headers: ACCEPT } as const;
     const answer = await endpoint.ask(request, budget);
     await answer.discard();
-    return answer.status === 200 ? descriptorOf200(answer, reference) : undefined;
+    return answer.status === 200 ? descriptorInHead(answer, reference) : undefined;
   });
   if (told) return told;
   // Some registries answer HEAD with 404 or 403 for what GET would give.
@@ -52,7 +52,7 @@ export async function resolveManifest(
 }
 
 /** The descriptor in the headers of a successful HEAD; undefined if they lack a part of it. */
-function descriptorOf200(answer: Answer, reference: Reference): Descriptor | undefined {
+function descriptorInHead(answer: Answer, reference: Reference): Descriptor | undefined {
   const digest = headerOf(answer, 'docker-content-digest');
   const length = headerOf(answer, 'content-length');
   const mediaType = contentType(answer);
@@ -99,11 +99,12 @@ export function getManifest(
 async function readManifest(answer: Answer, reference: Reference, limit: number): Promise<Manifest> {
   const announced = headerOf(answer, 'docker-content-digest');
   const bytes = await readAll(answer, limit, manifestName(reference));
-  const expected =
-    reference.kind === 'digest' ? reference.digest : isDigest(announced) ? announced : undefined;
+  const trusted = isDigest(announced) ? announced : undefined;
+  const expected = reference.kind === 'digest' ? reference.digest : trusted;
   const digest = digestOf(bytes, expected === undefined ? undefined : algorithmOf(expected));
   if (expected !== undefined && digest !== expected)
     throw digestMismatch(manifestName(reference), expected, digest);
+  // Beside a digest in the reference, the registry may have announced another one.
   if (isDigest(announced) && digestsContradict(announced, digest))
     throw digestMismatch(manifestName(reference), announced, digest);
   return { mediaType: manifestType(bytes, contentType(answer)), digest, bytes };

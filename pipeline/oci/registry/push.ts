@@ -6,6 +6,7 @@
 import { type Reference, withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry, Repository } from '../../ports.ts';
+import { uniqueByDigest } from '../digest.ts';
 import { contentOf, imagesFor, LIST_TYPES, parseManifest, platformText } from './image.ts';
 import { withoutFirstBytes } from './stream.ts';
 
@@ -74,16 +75,16 @@ export async function sendImage(
   if (standing?.digest === root.digest) {
     return { digest: root.digest, blobs: { present: 0, mounted: 0, uploaded: 0 }, bytes: 0, unchanged: true };
   }
-  const known = standing ? await heldBy(registry, to, { near: standing, image }) : new Set<string>();
-  const sent = await sendBlobs(registry, to, { image, known, ...options });
+  const assumed = standing ? await heldBy(registry, to, { standing, image }) : new Set<string>();
+  const sent = await sendBlobs(registry, to, { image, assumed, ...options });
   try {
-    return await sendManifests(registry, to, { image, sent, known });
+    return await sendManifests(registry, to, { image, sent, assumed });
   } catch (error) {
     // The standing image names blobs that the registry has lost: now it is asked for each one.
-    if (known.size === 0 || !isMissingContent(error)) throw error;
+    if (assumed.size === 0 || !isMissingContent(error)) throw error;
     const nothing = new Set<string>();
-    const again = await sendBlobs(registry, to, { image, known: nothing, ...options });
-    return sendManifests(registry, to, { image, sent: again, known: nothing });
+    const again = await sendBlobs(registry, to, { image, assumed: nothing, ...options });
+    return sendManifests(registry, to, { image, sent: again, assumed: nothing });
   }
 }
 
@@ -108,29 +109,30 @@ async function standingAt(registry: Registry, reference: Reference): Promise<Man
 const MOST_READ = 16;
 
 /**
- * Blobs of an image that another one in the repository names, and which are therefore there. Manifests of its list
- * are read as long as they name more: most platforms have the same layers.
+ * Digests of an image's blobs that the standing image of the repository names, and which are therefore there. Manifests of
+ * its list are read as long as they name more: most platforms have the same layers.
  */
 async function heldBy(
   registry: Registry,
   to: Repository,
-  { near, image }: { readonly near: Manifest; readonly image: ImageContent },
+  { standing, image }: { readonly standing: Manifest; readonly image: ImageContent },
 ): Promise<ReadonlySet<string>> {
   const needed = new Set(image.blobs.map(({ digest }) => digest));
   const present = new Set<string>();
-  const take = (content: readonly Descriptor[]): boolean => {
+  /** Notes the needed ones of these blobs. @returns whether any was new */
+  const note = (content: readonly Descriptor[]): boolean => {
     const before = present.size;
     for (const { digest } of content) if (needed.has(digest)) present.add(digest);
     return present.size > before;
   };
   try {
-    const parsed = parseManifest(near);
-    if (parsed.kind === 'image') take(contentOf(parsed));
+    const parsed = parseManifest(standing);
+    if (parsed.kind === 'image') note(contentOf(parsed));
     for (const child of parsed.kind === 'list' ? parsed.manifests.slice(0, MOST_READ) : []) {
       const { registry: host, repository } = to;
       const reference = { kind: 'digest', registry: host, repository, digest: child.digest } as const;
       const manifest = await registry.getManifest(reference);
-      if (!manifest || !take(contentOf(parseManifest(manifest)))) break;
+      if (!manifest || !note(contentOf(parseManifest(manifest)))) break;
     }
   } catch (error) {
     // Without this knowledge each blob is asked for.
@@ -147,22 +149,22 @@ interface SentBlobs {
   readonly bytes: number;
 }
 
-/** Sends the blobs that the registry lacks; about those in `known` it is not even asked. */
+/** Sends the blobs that the registry lacks. @param assumed digests that it is assumed to have, and is not asked for */
 async function sendBlobs(
   registry: Registry,
   to: Repository,
   {
     image,
-    known,
+    assumed,
     mountFrom,
     parallel = 4,
-  }: PushOptions & { readonly image: ImageContent; readonly known: ReadonlySet<string> },
+  }: PushOptions & { readonly image: ImageContent; readonly assumed: ReadonlySet<string> },
 ): Promise<SentBlobs> {
   const outcomes = { present: 0, mounted: 0, uploaded: 0 };
   const fresh = new Set<string>();
   let bytes = 0;
-  await inParallel(unique(image.blobs), parallel, async (blob) => {
-    const outcome = known.has(blob.digest)
+  await inParallel(uniqueByDigest(image.blobs), parallel, async (blob) => {
+    const outcome = assumed.has(blob.digest)
       ? 'present'
       : await registry.putBlob(to, blob, mountFrom ? { mountFrom } : {});
     outcomes[outcome]++;
@@ -181,8 +183,8 @@ async function sendManifests(
   {
     image,
     sent,
-    known,
-  }: { readonly image: ImageContent; readonly sent: SentBlobs; readonly known: ReadonlySet<string> },
+    assumed,
+  }: { readonly image: ImageContent; readonly sent: SentBlobs; readonly assumed: ReadonlySet<string> },
 ): Promise<PushReport> {
   const { root, manifests } = image;
   let { bytes } = sent;
@@ -191,12 +193,12 @@ async function sendManifests(
     const content = contentOf(parseManifest(manifest));
     // A manifest with a new blob cannot be there. One with a blob that was only assumed to be there is written, so that the
     // registry checks that.
-    const isSent = content.some(({ digest }) => sent.fresh.has(digest) || known.has(digest));
-    if (!isSent && (await registry.resolve(name)) !== undefined) return;
+    const mustWrite = content.some(({ digest }) => sent.fresh.has(digest) || assumed.has(digest));
+    if (!mustWrite && (await registry.resolve(name)) !== undefined) return;
     await registry.putManifest(name, manifest);
     bytes += manifest.bytes.length;
   };
-  const all = unique(manifests);
+  const all = uniqueByDigest(manifests);
   const isList = ({ mediaType }: Manifest): boolean => LIST_TYPES.has(mediaType);
   await inParallel(
     all.filter((manifest) => !isList(manifest)),
@@ -206,10 +208,6 @@ async function sendManifests(
   for (const list of all.filter(isList)) await put(list);
   const report = { digest: root.digest, blobs: sent.outcomes, unchanged: false };
   return { ...report, bytes: bytes + root.bytes.length };
-}
-
-function unique<T extends { readonly digest: string }>(items: readonly T[]): T[] {
-  return [...new Map(items.map((item) => [item.digest, item])).values()];
 }
 
 /** Does something with every item, so many at a time; the first failure ends it. */
@@ -262,7 +260,7 @@ export async function readImage(
   const manifests = parts.filter((part) => part !== root).map(({ manifest }) => manifest);
   const blobs = parts.flatMap(({ isList, content }) => (isList ? [] : content));
   const open = (blob: Descriptor): BlobSource => blobOf(registry, from, blob);
-  return { root: root.manifest, manifests, blobs: unique(blobs).map(open) };
+  return { root: root.manifest, manifests, blobs: uniqueByDigest(blobs).map(open) };
 }
 
 /** A manifest of an image, and what it names. */
@@ -272,7 +270,11 @@ interface Part {
   readonly content: readonly Descriptor[];
 }
 
-/** A list with the images for some platforms, and those that are on no platform. */
+/**
+ * A list with only the images for some platforms, and the entries that name no platform.
+ *
+ * @throws PipelineError `not-found` for a list that has images, but none for these platforms
+ */
 function chosenOf(part: Part, platforms: readonly string[] | undefined): Part {
   if (!part.isList || platforms === undefined) return part;
   const content = imagesFor(part.content, platforms);
@@ -284,7 +286,11 @@ function chosenOf(part: Part, platforms: readonly string[] | undefined): Part {
   );
 }
 
-/** All that a list leads to, by digest: each is asked for once, however often it is named. */
+/**
+ * All that a list leads to, by digest: each is asked for once, however often it is named.
+ *
+ * @throws PipelineError `bad-answer` beyond {@link DEPTH}, `too-large` beyond {@link MOST_MANIFESTS}
+ */
 async function partsOf(
   root: Part,
   partOf: (digest: string) => Promise<Part>,
@@ -299,7 +305,9 @@ async function partsOf(
         `the manifest list ${first?.manifest.digest} is nested too deeply`,
       );
     }
-    const named = unique(lists.flatMap(({ content }) => content)).filter(({ digest }) => !all.has(digest));
+    const named = uniqueByDigest(lists.flatMap(({ content }) => content)).filter(
+      ({ digest }) => !all.has(digest),
+    );
     const count = all.size + named.length;
     if (count > MOST_MANIFESTS) {
       const message = `the manifest list ${root.manifest.digest} has ${count} manifests or more, the limit is ${MOST_MANIFESTS}`;

@@ -29,7 +29,7 @@ export async function* listTags(endpoint: Endpoint, of: Repository): AsyncGenera
     if (seen.has(url.href)) return;
     seen.add(url.href);
     const page: Page = await readPage(endpoint, of, url);
-    // A registry that does not know where to go on gives its first page again.
+    // A registry that does not know `last` gives its first page again.
     if (page.next === undefined && last !== undefined && page.tags.at(-1) === last) return;
     last = page.tags.at(-1);
     tags += page.tags.length;

@@ -73,15 +73,15 @@ export function putBlob(
     const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory: noting, gate };
     const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
     // If it is known that the blob must be sent, the source is read while the upload is opened.
-    const isExpected = isAbsent && mount === undefined && begun === undefined;
+    const mustSend = isAbsent && mount === undefined && begun === undefined;
     if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
     // A request that broke off may have arrived all the same, so the next try asks.
     isAbsent = false;
     if (begun !== undefined && (await resumeUpload(upload, begun))) return 'uploaded';
     begun = undefined;
     for (const location of abandoned.splice(0)) await cancelEarlier(upload, location);
-    const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
-    if (isExpected && isWhole) earlyBody ??= wholeBody(source, to);
+    const isOneRequest = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
+    if (mustSend && isOneRequest) earlyBody ??= wholeBody(source, to);
     // If it fails, the next try reads anew. Without this handler, it would end the program before `sendAll` waits for it.
     earlyBody?.catch(() => {
       earlyBody = undefined;
@@ -201,20 +201,21 @@ async function sendAll(
   earlyBody: Promise<RequestBody> | undefined,
 ): Promise<void> {
   const { blob, chunk, endpoint, memory } = upload;
-  const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
-  if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
+  const isResumable =
+    memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
+  if (endpoint.quirks.monolithic || (blob.size <= chunk && !isResumable))
     return commitUpload(upload, session.location, await (earlyBody ?? wholeBody(blob, upload.to)));
   // `memory.chunk` is for an upload that another process may go on with; the registry's own least size counts over both.
-  const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
+  const size = Math.max(isResumable ? memory.chunk : chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
-  if (isKept) memory.note(session.location.href);
+  if (isResumable) memory.note(session.location.href);
   return commitUpload(upload, await sendChunks(upload, start, size), undefined);
 }
 
 /**
- * Whether an upload that broke off in a chunk can be gone on with. Version 2 of distribution signs
- * how far it got into the address: where half a chunk came, no address that was given fits any more.
- * There one request is better, which arrives in full even if whoever sent it is killed meanwhile.
+ * Whether an upload that broke off in a chunk can be gone on with. Version 2 of distribution signs into the address
+ * (`_state`) how many bytes it has: after half a chunk, no address that was given fits any more. There one request is
+ * better, which arrives in full even if whoever sent it is killed meanwhile.
  *
  * @see https://github.com/distribution/distribution/blob/v2.8.2/registry/handlers/blobupload.go
  */

@@ -138,7 +138,7 @@ interface Member {
   readonly isGzipped: boolean;
 }
 
-/** What was read of files: images may share them, however many name them. */
+/** Members that were read, or are being read: a file that several images name is read once. */
 const members = new WeakMap<TarEntry, Promise<Member>>();
 
 /** A file of the archive. Its digest is noted in `files`, because blobs are asked for by digest. */

@@ -97,12 +97,9 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
     // Clients that write look before they send.
     const actions = action === 'pull' ? 'pull' : `pull,${action}`;
     const scope = repository === undefined ? '' : `,scope="repository:${repository}:${actions}"`;
-    // Tells the client whether to ask for a token with more rights, or for a new one (RFC 6750).
-    const error = isKnown
-      ? ',error="insufficient_scope"'
-      : token === undefined
-        ? ''
-        : ',error="invalid_token"';
+    // Tells a client that sent a token whether to ask for one with more rights, or for a new one (RFC 6750).
+    const defect = isKnown ? 'insufficient_scope' : 'invalid_token';
+    const error = token === undefined ? '' : `,error="${defect}"`;
     const realm = `Bearer realm="${origin()}${REALM_PATH}",service="portolan"`;
     return unauthorized({ 'www-authenticate': realm + scope + error });
   };

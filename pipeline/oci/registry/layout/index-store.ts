@@ -56,7 +56,8 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
   let latest: KnownIndex | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  let written = -Infinity;
+  /** When the index was written last, by `performance.now()`. */
+  let writtenAt = -Infinity;
 
   const read = async (): Promise<KnownIndex> => {
     const [indexStamp, journalStamp] = await Promise.all([stampOf(path), stampOf(journal)]);
@@ -79,7 +80,7 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
     const indexStamp = await replaceFile(path, new TextEncoder().encode(formatIndex(index)));
     await rm(journal, { force: true });
     latest = { indexStamp, journalStamp: ABSENT, index };
-    written = performance.now();
+    writtenAt = performance.now();
   };
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = queue.then(() => withLock(`${path}.lock`, work));
@@ -103,7 +104,7 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
     const entries = afterChange(index.entries, next);
     if (isSame(entries, index.entries)) return false;
     // A change that comes alone goes straight into the index.
-    if (!journaled || performance.now() - written > FOLD_AFTER) {
+    if (!journaled || performance.now() - writtenAt > FOLD_AFTER) {
       await write({ ...index, entries });
       return true;
     }

@@ -102,10 +102,10 @@ export async function openLayout(
     removeManifest: (repository, digest) =>
       store.inTurn(async (change) => {
         if (!(await view.contents(repository)).manifests.has(digest)) return false;
-        // Those are read as of the layout's own repository, and stay as they are.
+        // Names of other programs are shown as the layout's own repository; what they lead to stays.
         if (repository === '' && (await heldByOthers((await store.read()).entries, manifests)).has(digest))
           throw new PipelineError('conflict', `another program has named ${digest} in ${directory}`);
-        await change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
+        await change(({ entries }) => removalOf(entries, { repository, digest, manifests }));
         // The file stays for the other repository. Here the manifest is gone, unless a list still leads to it.
         if (await isHeldElsewhere(view, repository, digest)) {
           if (!(await view.contents(repository)).manifests.has(digest)) return true;
@@ -123,8 +123,12 @@ export async function openLayout(
   };
 }
 
-/** Takes a manifest out; what only its list held gets entries of its own. */
-async function entriesWithout(
+/**
+ * The change of the index that takes a manifest out: what only its list held gets entries of its own.
+ *
+ * @returns undefined if the repository has no entry for it
+ */
+async function removalOf(
   entries: readonly Entry[],
   { repository, digest, manifests }: { repository: string; digest: string; manifests: ManifestReader },
 ): Promise<IndexChange | undefined> {
@@ -207,7 +211,12 @@ async function beginLayout(directory: string): Promise<void> {
   }
 }
 
-/** Checks that all that a manifest names is there, and stores its bytes. */
+/**
+ * Checks that all that a manifest names is there, and stores its bytes.
+ *
+ * @returns its descriptor, and the digests of all that it leads to as a list: these need no entries in the index
+ * @throws PipelineError `not-found` for content that is missing, `corrupt` for content of another size
+ */
 async function admitManifest(
   blobs: Blobs,
   manifest: Manifest,
@@ -231,7 +240,6 @@ async function admitManifest(
     ...(artifactType === undefined ? {} : { artifactType }),
   };
   if ((await blobs.size(digest)) !== bytes.length) await blobs.write(streamOf(bytes), descriptor);
-  // What the list leads to needs no entries of its own in the index.
   const below = new Set<string>();
   const walk = parsed.kind === 'list' ? [...parsed.manifests] : [];
   for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
