@@ -17,6 +17,8 @@ export interface Editor {
   open(path: string, text: string): Promise<readonly Diagnostic[]>;
   /** Replaces text between two places; settles with the findings of this version. */
   edit(path: string, edit: Edit): Promise<readonly Diagnostic[]>;
+  /** Says that something else changed files on the disk; settles with what is found in an open one then. */
+  changed(paths: readonly string[], open: string): Promise<readonly Diagnostic[]>;
   request<T>(method: string, path: string, more?: object): Promise<T>;
   /** Ends the session. @returns the exit code */
   close(): Promise<number | null>;
@@ -81,8 +83,10 @@ export async function startEditor([file = '', ...words]: readonly string[]): Pro
     'textDocument/publishDiagnostics',
     (found: Omit<Published, 'at'>) => void published.push({ ...found, at: performance.now() }),
   );
+  connection.onRequest('client/registerCapability', () => null);
   connection.listen();
-  await connection.sendRequest('initialize', { processId: process.pid, rootUri: null, capabilities: {} });
+  const capabilities = { workspace: { didChangeWatchedFiles: { dynamicRegistration: true } } };
+  await connection.sendRequest('initialize', { processId: process.pid, rootUri: null, capabilities });
   await connection.sendNotification('initialized', {});
   /** The last findings of a version: what is asked behind it is answered once all of it is checked. */
   const settled = async (uri: string, version: number): Promise<readonly Diagnostic[]> => {
@@ -116,6 +120,12 @@ export async function startEditor([file = '', ...words]: readonly string[]): Pro
         contentChanges,
       });
       return settled(uri, version);
+    },
+    changed: async (paths, open) => {
+      const changes = paths.map((path) => ({ uri: pathToFileURL(path).href, type: 2 }));
+      await connection.sendNotification('workspace/didChangeWatchedFiles', { changes });
+      const uri = pathToFileURL(open).href;
+      return settled(uri, versions.get(uri) ?? 0);
     },
     request: (method, path, more = {}) =>
       connection.sendRequest(method, { textDocument: { uri: pathToFileURL(path).href }, ...more }),

@@ -9,6 +9,7 @@ import {
   createConnection,
   type Diagnostic,
   DiagnosticSeverity,
+  DidChangeWatchedFilesNotification,
   type DocumentSymbol,
   type InitializeResult,
   type Location as LspLocation,
@@ -79,7 +80,12 @@ class Session {
   listen(end: (exit: 0 | 1) => void): void {
     const connection = this.#connection;
     let isShutDown = false;
-    connection.onInitialize(() => CAPABILITIES);
+    connection.onInitialize(({ capabilities }) => {
+      if (capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration)
+        connection.onInitialized(() => this.#watchFiles());
+      return CAPABILITIES;
+    });
+    connection.onDidChangeWatchedFiles(({ changes }) => this.#onChangedOnDisk(changes.map(({ uri }) => uri)));
     connection.onShutdown(() => {
       isShutDown = true;
     });
@@ -160,11 +166,40 @@ class Session {
       return;
     }
     // What was not saved is gone.
-    const saved = catalogTextAt(open.path, MOST_BYTES);
-    if (saved === open.text.text) return;
-    if (saved === undefined) open.folder.files.delete(open.path);
-    else open.folder.files.set(open.path, new SegmentedText(saved));
-    this.#check(other);
+    if (readAgain(open.folder, open.path)) this.#check(other);
+  }
+
+  /** Asks the editor to say which files of catalogs something else than it has changed: a switch of the branch, a tool. */
+  #watchFiles(): void {
+    const watchers = ['**/*.{yaml,yml,json}', `**/${IGNORE_FILE}`].map((globPattern) => ({ globPattern }));
+    const { client, console } = this.#connection;
+    client.register(DidChangeWatchedFilesNotification.type, { watchers }).catch((error: unknown) => {
+      console.error(`the editor does not say which files change: ${String(error)}`);
+    });
+  }
+
+  /** Reads files again that are beside open ones. Of an open file, the editor's text counts. */
+  #onChangedOnDisk(uris: readonly string[]): void {
+    const opened = new Set([...this.#open.values()].map(({ path }) => path));
+    const changed = new Set<CatalogFolder>();
+    for (const path of uris.filter((uri) => uri.startsWith('file:')).map((uri) => fileURLToPath(uri))) {
+      if (basename(path) === IGNORE_FILE) this.#rejoinCatalog(dirname(path));
+      const folder = this.#folders.get(dirname(path));
+      if (folder && !opened.has(path) && readAgain(folder, path)) changed.add(folder);
+    }
+    // The check of one document finds what is wrong in all open ones of its catalog.
+    for (const [uri, { folder }] of this.#open) if (folder && changed.delete(folder)) this.#check(uri);
+  }
+
+  /** Reads the catalog of a folder anew: other files of it may be left out now. */
+  #rejoinCatalog(directory: string): void {
+    this.#folders.delete(directory);
+    for (const [uri, open] of this.#open) {
+      if (dirname(open.path) !== directory) continue;
+      open.folder = undefined;
+      this.#joinCatalog(open);
+      this.#check(uri);
+    }
   }
 
   /** The catalog of a file: all files of its folder that hold blobs of a catalog. */
@@ -320,6 +355,18 @@ function catalogTextAt(file: string, most: number): string | undefined {
   if (!isSmall(file, most) || fileDefect(file, dirname(file)) !== undefined) return undefined;
   const text = readRegular(file).toString('utf8');
   return isCatalogText(text) ? text : undefined;
+}
+
+/** Takes over the text that a file has on the disk now. @returns whether it is another one */
+function readAgain({ files }: CatalogFolder, path: string): boolean {
+  const known = files.get(path);
+  const others = [...files.values()].reduce((sum, one) => (one === known ? sum : sum + one.text.length), 0);
+  const isLeftOut = ignoredIn(dirname(path))(path);
+  const saved = isLeftOut ? undefined : catalogTextAt(path, MOST_BYTES - others);
+  if (saved === known?.text) return false;
+  if (saved === undefined) files.delete(path);
+  else files.set(path, new SegmentedText(saved));
+  return true;
 }
 
 /** Most bytes of an `.indexignore`: known ones have a few hundred. */

@@ -295,6 +295,22 @@ describe('a catalog', () => {
     await one.request('textDocument/hover', path, { position: { line: 0, character: 0 } });
     expect(codes()).toEqual([]);
   });
+
+  test('what something else changes on the disk counts, but for files that are open', async () => {
+    const bundles = ['1.0.0', '1.1.0', '1.2.0'].map(BUNDLE).join('').slice(4);
+    const { path, found } = await opened(HEAD, { 'v4.20/etcd/bundles.yaml': bundles });
+    expect(found).toEqual([]);
+    const [beside, ignore] = ['bundles.yaml', '.indexignore'].map((name) => join(dirname(path), name));
+    const codesAfter = async (file = '', text = '') => {
+      writeFileSync(file, text);
+      return (await one.changed([file], path)).map(({ code }) => code);
+    };
+    expect(await codesAfter(beside, bundles.replaceAll('1.2.0', '1.3.0'))).toContain('entry/no-bundle');
+    expect(await codesAfter(beside, bundles)).toEqual([]);
+    expect(await codesAfter(ignore, 'bundles.*\n')).toContain('entry/no-bundle');
+    expect(await codesAfter(ignore, '')).toEqual([]);
+    expect(await codesAfter(path, 'schema: olm.package\n')).toEqual([]);
+  });
 });
 
 test.each([
