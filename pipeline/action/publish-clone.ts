@@ -6,7 +6,8 @@ import { openRepository, type Repository } from '../git/repository.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
-import { gitFence } from '../publish/fence-git.ts';
+import { type GitFence, gitFence } from '../publish/fence-git.ts';
+import type { PublishPorts } from '../publish/plan.ts';
 import { publishCatalog } from '../publish/publish.ts';
 import { publishedCatalogs } from '../publish/published-catalogs.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
@@ -79,27 +80,36 @@ async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
 async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): Promise<Ended> {
   const { repository, directory, commit, policy } = cloned;
   info(plainText(`publishing ${catalog}`));
-  const { plainHttp, out } = inputs.publish;
+  const { plainHttp } = inputs.publish;
   const internal = [...plainHttp, ...policy.registries.internal];
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
   const fence = gitFence({ repository: directory, settings: { searchPath: inputs.environment['PATH'] } });
   try {
-    const progress = (step: string): void => info(plainText(step));
-    const digestsInRings = inRings(fence, (of, name) => textRings(fence, of, name));
     // Nobody else reads this clone's fence, so the published image is asked for its commit, too.
-    const ownFence = { takeOver: false };
-    const ports = { repository, registry, fence, ownFence, progress, inRings: digestsInRings };
-    const today = inputs.now.toISOString().slice(0, 10);
-    const published = await publishCatalog(ports, { commit, catalog, out: join(out, catalog), today });
-    if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
-    // The place already has this commit or a newer one.
-    if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
-    if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
-    return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
+    const ports = { repository, registry, fence, ownFence: { takeOver: false } };
+    return await publishInJob(inputs, ports, { commit, catalog });
   } finally {
     registry.close();
     await fence.close();
   }
+}
+
+/** Publishes a catalog in this job, with its steps and findings in the log, and its files in a folder of its name. */
+export async function publishInJob(
+  { publish, now }: Pick<RunInputs, 'publish' | 'now'>,
+  ports: Omit<PublishPorts, 'fence' | 'progress' | 'inRings'> & { readonly fence: GitFence },
+  { commit, catalog }: { readonly commit: string; readonly catalog: string },
+): Promise<Ended> {
+  const { fence } = ports;
+  const progress = (step: string): void => info(plainText(step));
+  const digestsInRings = inRings(fence, (of, name) => textRings(fence, of, name));
+  const request = { commit, catalog, out: join(publish.out, catalog), today: now.toISOString().slice(0, 10) };
+  const published = await publishCatalog({ ...ports, progress, inRings: digestsInRings }, request);
+  if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+  // The place already has this commit or a newer one.
+  if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
+  if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
+  return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
 }
 
 // What a run has published, in its outputs and its summary.

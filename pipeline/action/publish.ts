@@ -1,5 +1,4 @@
 /** What a push to a gated branch brings to clusters: every catalog that differs from what was published last. */
-import { join } from 'node:path';
 import { setFailed, setOutput, warning } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
@@ -14,17 +13,15 @@ import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
 import { heldBackBy, missingReference } from '../publish/held-back.ts';
-import { publishCatalog } from '../publish/publish.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../publish/published-catalogs.ts';
 import { ringsListText } from '../publish/rings/look.ts';
 import type { RingState } from '../publish/rings/state.ts';
-import { inRings, textRings } from '../publish/rings/store.ts';
 import { findingText, matchesGlob, plainText } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { publishByFunctions } from './publish-by-functions.ts';
-import { type Ended, endedWith, publishClone, setPublished } from './publish-clone.ts';
+import { type Ended, endedWith, publishClone, publishInJob, setPublished } from './publish-clone.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';
@@ -222,19 +219,9 @@ function ringsSummary(rings: readonly RingState[]): string {
 async function publishHere(publishing: Publishing, catalog: string): Promise<Ended> {
   const { inputs, repository, commit, policy } = publishing;
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
-  return withPlaces(publishing, async (places) => {
-    const progress = (step: string): void => info(plainText(step));
-    const out = join(inputs.publish.out, catalog);
-    const today = inputs.now.toISOString().slice(0, 10);
-    const digestsInRings = inRings(places.fence, (of, name) => textRings(places.fence, of, name));
-    const ports = { ...places, repository, progress, inRings: digestsInRings };
-    const published = await publishCatalog(ports, { commit, catalog, out, today });
-    if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
-    // The place already has this commit or a newer one.
-    if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
-    if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
-    return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
-  });
+  return withPlaces(publishing, (places) =>
+    publishInJob(inputs, { ...places, repository }, { commit, catalog }),
+  );
 }
 
 /** What a publish writes to. */

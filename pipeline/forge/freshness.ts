@@ -79,6 +79,7 @@ async function readApart(
   return { reviews: new Map(reviews), tips: new Map(tips) };
 }
 
+/** The numbers in their order, as one text that can be compared. */
 function numbersOf(pulls: readonly { readonly number: number }[]): string {
   return pulls
     .map(({ number }) => number)

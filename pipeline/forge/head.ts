@@ -127,6 +127,7 @@ export async function gateHead(
     else if (outcome.ungated !== undefined) ungated.push({ number, branch: outcome.ungated });
   }
   if (ungated.length === 0) return reports;
+  // `freshnessOf` finds these pull requests with the head, and must know that they were left out.
   return reports.map((report) =>
     report.request ? { ...report, request: { ...report.request, ungated } } : report,
   );

@@ -97,7 +97,7 @@ interface PathPast {
 async function pastOf(objects: ObjectReader, path: string, listing: Listing | undefined): Promise<PathPast> {
   if (!listing) return { versions: [], complete: false };
   const states = await Promise.all(listing.map(({ tree }) => filesAt(objects, tree, path)));
-  // The result of a change was valid until the next change, which comes before it in the list.
+  // The result of a change was valid until the next change, which comes before it in the list; that of the last one still is.
   const versions = states.flatMap((files, i) => {
     const date = listing[i - 1]?.date;
     return date === undefined ? [] : files.map((file) => ({ ...file, date }));

@@ -81,11 +81,11 @@ const struct = reader('an object', isObject);
 export function object<T extends object>(fields: { readonly [K in keyof T]: Reader<T[K]> }): Reader<T> {
   const entries = Object.entries<Reader<unknown>>(fields);
   return (value, place) => {
-    const whole = struct(value, place);
+    const members = struct(value, place);
     const { field } = place;
     const read = entries.map(([name, readField]) => [
       name,
-      readField(whole[name], { ...place, field: field === '' ? name : `${field}.${name}` }),
+      readField(members[name], { ...place, field: field === '' ? name : `${field}.${name}` }),
     ]);
     return Object.fromEntries(read) as T;
   };

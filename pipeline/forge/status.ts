@@ -63,7 +63,7 @@ export async function isForeign(
   return own?.state !== newest.state && changesBy(self, older) < MOST;
 }
 
-/** How often one that somebody else set was followed by an own one. */
+/** How often a status that somebody else set was followed by an own one; one of an unknown account counts as own. */
 function changesBy(self: number, newestFirst: readonly SetStatus[]): number {
   return newestFirst.filter(({ by }, i) => by === self && (newestFirst[i + 1]?.by ?? self) !== self).length;
 }

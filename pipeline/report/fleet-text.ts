@@ -44,6 +44,7 @@ function isWorthALine({ outcomes }: PackageFleet): boolean {
   return outcomes.some(({ outcome }) => !QUIET.has(outcome));
 }
 
+/** Outcomes that nobody need know of: a package with no other gets no line, and such flows no row. */
 const QUIET: ReadonlySet<OutcomeName> = new Set(['upgrades', 'unchanged', 'head', 'not-reached']);
 
 /** `1,480`. */
@@ -117,7 +118,7 @@ function platformsText(platforms: OutcomeCount['platforms'], clusters: number): 
   return `, of them ${named.join(', ')}${sorted.length > NAMED ? ', …' : ''}`;
 }
 
-/** To which versions clusters move, in words. */
+/** To which versions clusters move, in words: `40 move to 1.2.0`, or `40 move (30 to 1.2.0, 10 to 1.3.0)`. */
 function movesText(
   { outcome, clusters, number }: { outcome: OutcomeName; clusters: number; number: string },
   flows: readonly Flow[],

@@ -288,19 +288,23 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map(escapedMarkdown).join(' | ')} |`;
 }
 
+/** What a backslash does not keep from being HTML. */
+const ENTITIES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' };
+
 /**
  * Text that Markdown shows literally: no markup, formulas, mentions, links or ends of cells. GitHub looks for mentions, addresses and
  * issues (`#1`, `owner/name#1`, `GH-1`) in what has been rendered, so that a backslash does not help.
  */
 export function escapedMarkdown(text: string): string {
-  return plainText(text)
-    .replaceAll(/[\\`*_{}[\]()#+!|~<>&$-]/g, (c) =>
-      c === '<' ? '&lt;' : c === '>' ? '&gt;' : c === '&' ? '&amp;' : `\\${c}`,
-    )
-    .replaceAll('@', '@\u200b')
-    .replaceAll(/(\\#|\bGH\\-)(?=\d)/gi, '$1\u200b')
-    .replaceAll(/(https?|ftp):/gi, '$1\u200b:')
-    .replaceAll(/www\./gi, 'www\u200b.');
+  return (
+    plainText(text)
+      .replaceAll(/[\\`*_{}[\]()#+!|~<>&$-]/g, (c) => ENTITIES[c] ?? `\\${c}`)
+      // From here on a space without width takes words apart: `#1` is `\#1` by now, and `GH-1` is `GH\-1`.
+      .replaceAll('@', '@\u200b')
+      .replaceAll(/(\\#|\bGH\\-)(?=\d)/gi, '$1\u200b')
+      .replaceAll(/(https?|ftp):/gi, '$1\u200b:')
+      .replaceAll(/www\./gi, 'www\u200b.')
+  );
 }
 
 /** A code span around any text. */

@@ -3,8 +3,8 @@ import { compareText } from '../../catalog/go/text.ts';
 import { daysBetween, type MonitorEntry, type MonitoredRepository } from '../check/monitor/monitor.ts';
 import { publicUrl } from '../secrets.ts';
 import { amountText, escapeXml, shortList } from '../text.ts';
-import { staticPage } from './page/static-page.ts';
-import { rulePage } from './rule-help.ts';
+import { part, staticPage } from './page/static-page.ts';
+import { ruleLink } from './rule-help.ts';
 
 interface Monitored {
   /** When the site was built, ISO 8601. */
@@ -80,11 +80,16 @@ function patchPath({ name, entries }: MonitoredRepository, patch: string, positi
   return `patches/${fileName(name)}/${i + 1}.patch`;
 }
 
-/** The page of all repositories. */
-function indexPage({ built, repositories, failed }: Monitored): string {
-  const all = repositories
+/** The entries of all repositories, those of the latest merges first. */
+function newestFirst(repositories: readonly MonitoredRepository[]): PlacedEntry[] {
+  return repositories
     .flatMap((repository) => repository.entries.map((entry) => ({ repository, entry })))
     .sort((a, b) => compareText(b.entry.merge.date, a.entry.merge.date));
+}
+
+/** The page of all repositories. */
+function indexPage({ built, repositories, failed }: Monitored): string {
+  const all = newestFirst(repositories);
   const stuck = all.filter(({ entry }) => entry.state === 'stuck');
   const merges = repositories.reduce((sum, one) => sum + one.merges, 0);
   return staticPage({
@@ -235,23 +240,21 @@ function lostText(
 
 /** The Atom feed of the newest entries. */
 function feed({ built, repositories }: Monitored, url: string): string {
-  const all = repositories
-    .flatMap((repository) => repository.entries.map((entry) => ({ repository, entry })))
-    .sort((a, b) => compareText(b.entry.merge.date, a.entry.merge.date))
-    .slice(0, MOST_FED);
-  const items = all.map(({ repository, entry }) => {
-    const { merge, state, lost } = entry;
-    const versions = shortList([...new Set(lost.flatMap((one) => one.versions))]);
-    return [
-      '<entry>',
-      `<id>urn:portolan:monitor:${escapeXml(encodeURIComponent(repository.name))}:${merge.commit}:${escapeXml(encodeURIComponent(entry.package))}</id>`,
-      `<title>${escapeXml(`${entry.package}: ${versions} lost the upgrade path${state === 'repaired' ? ' (repaired)' : ''}`)}</title>`,
-      `<updated>${escapeXml(merge.date)}T00:00:00Z</updated>`,
-      `<link href="${escapeXml(new URL(entryLink(repository, entry), url).href)}"/>`,
-      `<summary>${escapeXml(`${repository.name}, ${merge.date}, ${merge.subject}: ${entry.messages[0] ?? ''}`)}</summary>`,
-      '</entry>',
-    ].join('\n');
-  });
+  const items = newestFirst(repositories)
+    .slice(0, MOST_FED)
+    .map(({ repository, entry }) => {
+      const { merge, state, lost } = entry;
+      const versions = shortList([...new Set(lost.flatMap((one) => one.versions))]);
+      return [
+        '<entry>',
+        `<id>urn:portolan:monitor:${escapeXml(encodeURIComponent(repository.name))}:${merge.commit}:${escapeXml(encodeURIComponent(entry.package))}</id>`,
+        `<title>${escapeXml(`${entry.package}: ${versions} lost the upgrade path${state === 'repaired' ? ' (repaired)' : ''}`)}</title>`,
+        `<updated>${escapeXml(merge.date)}T00:00:00Z</updated>`,
+        `<link href="${escapeXml(new URL(entryLink(repository, entry), url).href)}"/>`,
+        `<summary>${escapeXml(`${repository.name}, ${merge.date}, ${merge.subject}: ${entry.messages[0] ?? ''}`)}</summary>`,
+        '</entry>',
+      ].join('\n');
+    });
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
@@ -275,6 +278,7 @@ function badge(stuck: number): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="upgrades: ${value}"><title>upgrades: ${value}</title><rect width="${left}" height="20" fill="#24292f"/><rect x="${left}" width="${right}" height="20" fill="${color}"/><g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"><text x="${left / 2}" y="14">upgrades</text><text x="${left + right / 2}" y="14">${value}</text></g></svg>\n`;
 }
 
+/** A repository's file name as a URL, which escapes the `%` that the name itself may have. */
 function link({ name }: MonitoredRepository): string {
   return encodeURI(fileName(name));
 }
@@ -287,18 +291,8 @@ function commitLink(name: string, commit: string): string {
   return `<a href="https://github.com/${escapeXml(name)}/commit/${commit}">${commit.slice(0, 12)}</a>`;
 }
 
-function ruleLink(rule: string): string {
-  const page = rulePage(rule);
-  const name = `<code>${escapeXml(rule)}</code>`;
-  return page === undefined ? name : `<a href="${escapeXml(page)}">${name}</a>`;
-}
-
 function list(items: readonly string[]): string {
   return `<ul>${items.map((item) => `<li>${item}</li>`).join('')}</ul>`;
-}
-
-function part(heading: string, content: string): string {
-  return `<section><h2>${escapeXml(heading)}</h2>${content}</section>`;
 }
 
 /** The columns that are numbers, days, or only shown where there is room. */

@@ -2,6 +2,7 @@
 import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Rule } from '../../catalog/rules/rule.ts';
+import { escapeXml } from '../text.ts';
 
 /** Where Portolan's sources and pages are. */
 export const HOME = 'https://github.com/portolan/portolan';
@@ -21,4 +22,11 @@ export function rulePagesOf(findings: readonly Pick<Finding, 'rule'>[]): Readonl
 /** The page of a rule; undefined for what no rule reports, such as a mistake in the policy. */
 export function rulePage(id: string): string | undefined {
   return BY_ID.has(id) ? `${HOME}/blob/main/docs/rules.md#${id.replace('/', '-')}` : undefined;
+}
+
+/** The id of a rule as HTML, with a link to its page where it has one. */
+export function ruleLink(rule: string): string {
+  const page = rulePage(rule);
+  const name = `<code>${escapeXml(rule)}</code>`;
+  return page === undefined ? name : `<a href="${escapeXml(page)}">${name}</a>`;
 }

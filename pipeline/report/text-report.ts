@@ -197,9 +197,13 @@ export function impactTexts({ before, after }: BeforeAfter): {
   };
 }
 
-/** What OLM does with an installation: its next upgrade and where the upgrade path ends, or why there is none. */
+/**
+ * What OLM does with an installation: its next upgrade and where its path ends, such as `1.2.0, ending at 1.5.0`, else `up to
+ * date`, `stuck` or `an error`.
+ */
 export function pathText({ next, kind, end, arrives }: PathSummary): string {
   const last = end === '' || end === next ? [] : [`ending at ${end}`];
+  // A row of installations with different next upgrades: only where they end is told.
   if (next === '') return [...last, ...(arrives ? [] : ['stuck'])].join(', ');
   const stays = arrives ? 'up to date' : 'stuck';
   const first = kind === 'upgrade' ? next : kind === 'stays' ? stays : 'an error';

@@ -270,7 +270,10 @@ async function postNote(client: ForgeClient, merge: string, { report }: Reported
   return true;
 }
 
-/** GitLab executes lines of a note such as `/merge` and `/approve` as its author. */
+/**
+ * A note in which no line begins with a command, such as `/merge` or `/approve`, also behind `>`: GitLab would execute it as
+ * the note's author. The slash becomes an entity.
+ */
 export function withoutCommands(written: string): string {
   return written.replaceAll(/^([\s>]*)\//gm, '$1&#47;');
 }

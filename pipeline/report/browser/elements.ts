@@ -12,7 +12,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** An element of the page that must be there, by its id. */
+/** An element of the page by its id. @throws Error if the page has none of this kind with it */
 export function elementOf<T extends HTMLElement = HTMLElement>(id: string, kind?: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`the page lacks #${id}`);

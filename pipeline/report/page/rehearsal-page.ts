@@ -3,8 +3,8 @@ import { countsOf, orphansOf, type Rehearsal, stoppedOf } from '../../check/rehe
 import type { RehearsedMerge } from '../../check/rehearsal/tally.ts';
 import { amountText, escapeXml, shortList } from '../../text.ts';
 import { NAMING, packageText, rehearsalHeadline, rehearsalNotes, worstLines } from '../rehearsal-text.ts';
-import { rulePage } from '../rule-help.ts';
-import { staticPage } from './static-page.ts';
+import { ruleLink } from '../rule-help.ts';
+import { part, staticPage } from './static-page.ts';
 
 interface RehearsalPage {
   readonly rehearsal: Rehearsal;
@@ -206,20 +206,10 @@ function escapedLines(text: string): string {
   return text.split('\n').map(escapeXml).join('\n');
 }
 
-function ruleLink(rule: string): string {
-  const page = rulePage(rule);
-  const name = `<code>${escapeXml(rule)}</code>`;
-  return page === undefined ? name : `<a href="${escapeXml(page)}">${name}</a>`;
-}
-
 /** A cell with a bar. Screen readers skip it: the numbers beside it say the same. */
 function bar(count: number, most: number, style = ''): string {
   const width = Math.round((100 * count) / most);
   return `<td class="bars" aria-hidden="true">${count === 0 ? '' : `<span class="bar ${style}" style="width:${width}%"></span>`}</td>`;
-}
-
-function part(heading: string, content: string): string {
-  return `<section><h2>${escapeXml(heading)}</h2>${content}</section>`;
 }
 
 /** An HTML table. @param style `stacked` for rows of sentences, which need the whole width of a phone */

@@ -34,6 +34,11 @@ ${parts.filter((part) => part !== '').join('\n')}
 `;
 }
 
+/** A section of a page. @param content HTML */
+export function part(heading: string, content: string): string {
+  return `<section><h2>${escapeXml(heading)}</h2>${content}</section>`;
+}
+
 // The page's light and dark colours, and its two columns.
 
 const LIGHT =

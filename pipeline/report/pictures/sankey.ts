@@ -38,6 +38,7 @@ export function sankeyText(title: string, all: readonly Stream[]): string {
   const from = column(streams, ({ from: name }) => name);
   const to = column(streams, ({ to: name }) => name);
   const bottom = Math.max(...[...from.values(), ...to.values()].map(({ top, height }) => top + height));
+  /** For each node, how many of its clusters have their ribbon already: `slot` places the next one below. */
   const usedClusters = new Map<Node, number>();
   const ribbons = streams.map((stream) => {
     const ends = [from.get(stream.from) as Node, to.get(stream.to) as Node] as const;
