@@ -7,13 +7,12 @@ import { openRemote } from '../git/remote.ts';
 import { type Drift, driftOf } from '../github/proposals/drift.ts';
 import { proposePins } from '../github/proposals/drift-pins.ts';
 import { scheduledPromotions } from '../github/proposals/promotions.ts';
-import { createRegistryClient } from '../oci/registry/client.ts';
 import { readablePolicyAt } from '../policy/read-policy.ts';
 import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { plainText } from '../text.ts';
 import { defaultTip, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
-import { registriesOf, registryOptions } from './registries.ts';
+import { publishingClient, registriesOf } from './registries.ts';
 
 /**
  * Runs the mode `drift`: finds what has drifted, and proposes corrections.
@@ -24,10 +23,8 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
   const forge = await openForge(inputs);
   const { branch, commit } = await defaultTip(forge);
   const repository = openRemote(forge.remote, forge.git);
-  const { plainHttp } = inputs.publish;
-  // This client asks for what Portolan itself published; `references` asks for what catalogs name, as the policy allows. A
-  // registry over plain HTTP may be in an internal network.
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
+  // `references` asks for what catalogs name, as the policy allows.
+  const registry = publishingClient(inputs);
   const references = registriesOf(inputs);
   try {
     await repository.bring([commit]);

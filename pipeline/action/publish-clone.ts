@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { setFailed, setOutput, summary } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { openRepository, type Repository } from '../git/repository.ts';
-import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
@@ -16,7 +15,7 @@ import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { findingText, matchesGlob, plainText } from '../text.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
-import { registryOptions } from './registries.ts';
+import { publishingClient } from './registries.ts';
 
 interface Cloned {
   readonly repository: Repository;
@@ -80,9 +79,7 @@ async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
 async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): Promise<Ended> {
   const { repository, directory, commit, policy } = cloned;
   info(plainText(`publishing ${catalog}`));
-  const { plainHttp } = inputs.publish;
-  const internal = [...plainHttp, ...policy.registries.internal];
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  const registry = publishingClient(inputs, policy);
   const fence = gitFence({ repository: directory, settings: { searchPath: inputs.environment['PATH'] } });
   try {
     // Nobody else reads this clone's fence, so the published image is asked for its commit, too.

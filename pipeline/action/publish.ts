@@ -6,7 +6,6 @@ import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { namedCheck } from '../github/checks.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
-import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
@@ -22,7 +21,7 @@ import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { publishByFunctions } from './publish-by-functions.ts';
 import { type Ended, endedWith, publishClone, publishInJob, setPublished } from './publish-clone.ts';
-import { registryOptions } from './registries.ts';
+import { publishingClient } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';
 import { moveAllRings } from './rings.ts';
@@ -236,9 +235,7 @@ async function withPlaces<T>(
   { inputs, forge, policy }: Publishing,
   use: (places: Places) => Promise<T>,
 ): Promise<T> {
-  const { plainHttp } = inputs.publish;
-  const internal = [...plainHttp, ...policy.registries.internal];
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  const registry = publishingClient(inputs, policy);
   const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
   try {
     return await use({ registry, fence });

@@ -10,14 +10,13 @@ import {
   releaseArrivals,
 } from '../github/proposals/release-bundles.ts';
 import { readDefaultBranch } from '../github/pull-request.ts';
-import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { findingText, plainText } from '../text.ts';
 import type { Forge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
-import { registriesOf, registryOptions } from './registries.ts';
+import { publishingClient, registriesOf } from './registries.ts';
 
 /** A push whose bundles are to be released. */
 interface Releasing {
@@ -48,9 +47,7 @@ export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
   const { inputs, forge, repository, branch, commit, policy } = releasing;
   const since = policy.release && (await sinceOf(releasing));
   if (since === undefined) return { commit, missing: new Set() };
-  const { plainHttp } = inputs.publish;
-  const internal = [...plainHttp, ...policy.registries.internal];
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  const registry = publishingClient(inputs, policy);
   const references = registriesOf(inputs);
   try {
     const { github, repository: name } = forge;

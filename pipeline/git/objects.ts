@@ -149,7 +149,8 @@ export class ObjectReader {
   /** Id of the tree that a commit records. */
   async treeOf(commit: string): Promise<string> {
     const { type, bytes } = await this.read(commit, STRUCTURE_BYTES);
-    const tree = /^tree ([0-9a-f]+)\n/.exec(bytes.toString('latin1', 0, 80))?.[1];
+    // The first line of a commit, which has 70 bytes at most.
+    const tree = /^tree ([0-9a-f]+)\n/.exec(bytes.toString('latin1', 0, 70))?.[1];
     if (type === 'commit' && tree !== undefined) return tree;
     const defect = type === 'commit' ? 'is a commit without a tree' : `is a ${type}, not a commit`;
     throw new PipelineError('git', `object ${commit} ${defect}`);

@@ -52,6 +52,10 @@ function refuseSpecialFilesFrom(top: string): void {
 /** A `.git` file of a linked work tree, the folder that its work trees share, and stores of objects that it borrows from. */
 const NAMES_FOLDERS = /(?:^|\/)(?:\.git|commondir|objects\/info\/alternates)$/;
 
+/**
+ * The folders that such a file names: `gitdir: PATH` in `.git`, one path in `commondir`, and in `alternates` one on each line,
+ * from the folder `objects`; none for any other file.
+ */
 function foldersNamedBy(file: string): string[] {
   if (!NAMES_FOLDERS.test(file)) return [];
   const from = file.endsWith('alternates') ? dirname(dirname(file)) : dirname(file);

@@ -56,6 +56,7 @@ async function changesOf(
 ): Promise<PlacedFile[]> {
   const run = await inWorkTree({ settings, directory: top });
   const kinds = ['--cached', '--modified', '--others', '--exclude-standard'];
+  // The first compares files with the index, the second the index with HEAD: what is staged is as in the index.
   const listed = await runGit(run, ['ls-files', '-z', '-v', ...kinds]);
   const staged = await runGit(run, ['diff-index', '-z', '--cached', '--name-only', 'HEAD']);
   const paths = [

@@ -35,9 +35,12 @@ export async function mergeChecked(
   request: MergeRequest,
 ): Promise<MergeOutcome> {
   const { via } = request.merge;
-  const queue = via !== 'direct' && (via === 'queue' || (await hasQueue(github, repository, request.branch)));
+  const usesQueue =
+    via !== 'direct' && (via === 'queue' || (await hasQueue(github, repository, request.branch)));
   try {
-    return queue ? await enqueue(github, repository, request) : await mergeNow(github, repository, request);
+    return usesQueue
+      ? await enqueue(github, repository, request)
+      : await mergeNow(github, repository, request);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     if (error.code === 'conflict') return { kind: hasMoved(error) ? 'moved' : 'refused', why: error.message };

@@ -58,8 +58,8 @@ export function pathHistory(github: GitHub, repository: RepositoryName): PathHis
     },
     read: async (place) => {
       const batch = batchFor(place);
-      // A caller announces all of its paths before it reads the first.
-      batch.asked ??= Promise.resolve().then(() => askAlone(github, partOf(batch, repository)));
+      // No path is added from here on: a caller announces all of its paths before it reads the first.
+      batch.asked ??= askAlone(github, partOf(batch, repository));
       return (await batch.asked).get(place.path) ?? readOne(github, repository, place);
     },
     part: () => {

@@ -122,7 +122,10 @@ function textIn(header: Buffer, at: number, length: number): string {
   return field.toString('utf8', 0, end < 0 ? length : end);
 }
 
-/** Octal, or binary when the first bit is set; -1 for what is negative in binary, NaN for what is not a number. */
+/**
+ * Octal, or binary when the first bit is set; 0 for an empty field, -1 for what is negative in binary, NaN for what is not a
+ * number.
+ */
 function numberIn(header: Buffer, at: number, length: number): number {
   const first = header[at] ?? 0;
   if ((first & 0xc0) === 0xc0) return -1;
@@ -134,7 +137,8 @@ function numberIn(header: Buffer, at: number, length: number): number {
     .toString('latin1', at, at + length)
     .replaceAll(/^[\0 ]+|[\0 ]+$/g, '')
     .replace(/\0.*$/s, '');
-  return text === '' ? 0 : /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
+  if (text === '') return 0;
+  return /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
 }
 
 /** Where headers have mode, owner, group, size and time, with their lengths. */

@@ -22,6 +22,7 @@ const LINES = 20;
 /** Lines about a fleet: one for all its clusters, and one for each package where there are several. */
 export function fleetLines({ clusters, outcomes, packages, unread }: FleetReport): string[] {
   if (clusters === 0) return ['fleet: no cluster has these packages'];
+  // The flows of a single package are told in the line for all clusters.
   const [only] = packages;
   const flows = only && packages.length === 1 ? only.flows : [];
   const unreadText = unread > 0 ? ` (${countText(unread)} of them from rows that cannot be read)` : '';

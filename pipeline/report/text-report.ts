@@ -188,6 +188,7 @@ export function impactTexts({ before, after }: BeforeAfter): {
   readonly before: string | undefined;
   readonly after: string;
 } {
+  // One that ends at no head any more is shown with where it ended before.
   if (after.next === '' && after.arrives) {
     return { before: undefined, after: `same next upgrade; the path now ends at ${after.end}` };
   }

@@ -100,7 +100,7 @@ export async function showsGitLabStatus(client: ForgeClient, status: CommitStatu
   const [newest] = await statusesOf(client, project, status);
   const { state, description } = saidOf(status);
   if (newest?.status !== state || newest.description !== description) return false;
-  return (newest.target_url ?? undefined) === status.url;
+  return newest.target_url === status.url;
 }
 
 /** The statuses of a commit and a name, the newest first. */

@@ -95,13 +95,12 @@ const MOST_ADDRESSES = 50;
 /** The commits of a merge request. @param at its path */
 export async function commitsOf(client: ForgeClient, at: string): Promise<CommitFacts[]> {
   const listed = await client.pages(`${at}/commits`, commit);
-  const commits = listed.map((data) => ({ data, trailers: parseTrailers(data.message) }));
-  const named = commits.map(({ data, trailers }) => ({
-    data,
-    trailers,
-    coAuthors: trailers.filter(({ key }) => key === 'co-authored-by').map(signerOf),
-  }));
-  const addresses = named.flatMap(({ data, coAuthors }) => [
+  const commits = listed.map((data) => {
+    const trailers = parseTrailers(data.message);
+    const coAuthors = trailers.filter(({ key }) => key === 'co-authored-by').map(signerOf);
+    return { data, trailers, coAuthors };
+  });
+  const addresses = commits.flatMap(({ data, coAuthors }) => [
     data.author_email,
     data.committer_email,
     ...coAuthors.map(({ email }) => email),
@@ -114,7 +113,7 @@ export async function commitsOf(client: ForgeClient, at: string): Promise<Commit
     email,
     account: accounts.get(email.toLowerCase()),
   });
-  return named.map(({ data, trailers, coAuthors }) => ({
+  return commits.map(({ data, trailers, coAuthors }) => ({
     id: data.id,
     parents: data.parent_ids?.length ?? 0,
     author: known(data.author_name, data.author_email),

@@ -22,7 +22,8 @@ export function deltaSize(delta: Buffer): number | undefined {
 }
 
 /**
- * Makes the object that a delta describes; undefined for a damaged delta, or one of another base.
+ * Makes the object that a delta describes; undefined for a damaged delta, or one of another base. An instruction copies from
+ * the base, if its first bit is set, or inserts the 1 to 127 bytes that follow it; 0 is reserved.
  * The caller has checked that there is room for it ({@link deltaSize}).
  */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer | undefined {

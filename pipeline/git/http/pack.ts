@@ -93,6 +93,7 @@ class EntryReader {
     this.#room = room;
   }
 
+  /** Reads the next entry, which begins at `start`. @throws PipelineError `corrupt`, `too-large` before it is decompressed */
   next(): { readonly start: number; readonly entry: Entry } {
     const start = this.at;
     const { type, size } = this.#head();
@@ -167,7 +168,9 @@ class Assembly {
   readonly #format: ObjectFormat;
   readonly #room: Room;
   readonly #objects = new Map<string, GitObject>();
+  /** Deltas whose base is not made yet, by where that begins or by its id. */
   readonly #waiting = new Map<number | string, { readonly start: number; readonly delta: Buffer }[]>();
+  /** Entries of which no object is made yet. */
   #left = 0;
 
   constructor(format: ObjectFormat, room: Room) {

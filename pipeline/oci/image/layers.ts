@@ -190,7 +190,10 @@ function placedLoad({ name, size }: Load): PlacedLoad {
   return { name, size, place: createHash('sha256').update(name).digest().readUInt32BE(0) };
 }
 
-/** The names of the packages in each layer; one of more than half the room is alone (docs/adr/0011-layers-by-package.md). */
+/**
+ * The names of the packages in each layer. One of more than half the room is alone, so that no change of a neighbour sends it
+ * (docs/adr/0011-layers-by-package.md).
+ */
 function sharedLayers(loads: readonly PlacedLoad[], room: number): string[][] {
   const isLarge = ({ size }: Load): boolean => size > room / 2;
   const layers = [

@@ -82,8 +82,10 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const header = async (access: Access, budget: Budget): Promise<string | undefined> => {
     const { kind } = await knownScheme(budget);
     const credential = await credentials.credential({ registry, repository: access.repository });
+    // It is sent as it is, whatever the registry asks for.
     if (credential?.kind === 'bearer') return bearerHeader(credential);
     if (kind === 'none') return undefined;
+    // An identity token is only for token services: where a password is wanted, the request is anonymous.
     if (kind === 'basic') return credential?.kind === 'basic' ? basicHeader(credential) : undefined;
     const token = async (owner: Credential | undefined): Promise<string> =>
       `Bearer ${await tokensFor(owner).get(scopes.scopesOf(access), budget)}`;

@@ -62,6 +62,7 @@ export function hasBlob(
 
 /** How many bytes the whole blob has, as an answer to a GET of a part of it says; undefined if it does not. */
 function wholeSize(answer: Answer): number | undefined {
+  // `bytes 0-0/SIZE`; `*` stands for a size that the registry does not know.
   const range = headerOf(answer, 'content-range');
   const said = answer.status === 200 ? headerOf(answer, 'content-length') : range?.split('/')[1];
   return said !== undefined && /^\d+$/.test(said) ? Number(said) : undefined;

@@ -57,6 +57,7 @@ async function fromApi(
   const first = new URL(`/v2/${of.repository}/referrers/${digest}${query}`, endpoint.base);
   const found: Descriptor[] = [];
   const seen = new Set<string>();
+  // A page that leads back to an earlier one is the last.
   for (let url: URL | undefined = first; url !== undefined && !seen.has(url.href); ) {
     seen.add(url.href);
     const page: Page | undefined = await readPage(endpoint, of, { url, digest, limit });

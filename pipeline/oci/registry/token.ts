@@ -152,7 +152,7 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
   const service = options.service();
   const host = service.realm.host;
   const work = async (inner: Budget): Promise<Token> => {
-    const asked = clock.now();
+    const askedAt = clock.now();
     const answer = await transport.send(
       credential?.kind === 'identity'
         ? refreshRequest(service, scopes, credential.token)
@@ -160,7 +160,7 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
       inner,
     );
     if (answer.status !== 200) throw await failureOf(answer, 'the token request');
-    const token = readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
+    const token = readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, askedAt);
     // Everybody gets an anonymous token. Cut out of messages all the same, any host could hide words of its choice there.
     if (credential) keepSecret(token.value);
     return token;
@@ -230,8 +230,8 @@ export function bearerHeader({ token }: Extract<Credential, { kind: 'bearer' }>)
   return `Bearer ${token}`;
 }
 
-/** The token in a token service's answer. @throws PipelineError `bad-answer` */
-function readToken(body: Buffer, host: string, asked: number): Token {
+/** The token in a token service's answer. @param askedAt milliseconds since the epoch @throws PipelineError `bad-answer` */
+function readToken(body: Buffer, host: string, askedAt: number): Token {
   const bad = (): PipelineError => new PipelineError('bad-answer', `${host} did not return a valid token`);
   let read: { token?: unknown; access_token?: unknown; expires_in?: unknown };
   try {
@@ -244,5 +244,5 @@ function readToken(body: Buffer, host: string, asked: number): Token {
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) throw bad();
   const life = typeof read.expires_in === 'number' && read.expires_in > 0 ? read.expires_in : DEFAULT_LIFE;
   // Renewed a fifth of its life early, at most 10 s: a request under way must not outlive its token.
-  return { value, expires: asked + (life - Math.min(10, life * 0.2)) * 1000 };
+  return { value, expires: askedAt + (life - Math.min(10, life * 0.2)) * 1000 };
 }

@@ -169,12 +169,16 @@ interface Edge {
 /**
  * The arrows between the nodes: dashed for those that a change removes and those of OLM v1 only. Arrows to a
  * stop that is not drawn are left out.
+ *
+ * @param prefix begins the id of each node, before its position
+ * @param ids of the nodes by the bundles that they stand for
  */
 function edgesOf(nodes: readonly ViewNode[], prefix: string, ids: ReadonlyMap<string, string>): Edge[] {
   return nodes.flatMap(({ hops }, i) =>
     hops.flatMap(({ to, olm, kind }): Edge[] => {
       const target = ids.get(to);
       if (target === undefined) return [];
+      // Which OLM follows it needs no label where a node has only one arrow.
       const label = olm.length === 1 && hops.length > 1 ? `|${olm[0]}|` : '';
       const arrow = kind === 'removed' || (olm.length === 1 && olm[0] === 'v1') ? '-.->' : '-->';
       return [{ text: `${prefix}${i} ${arrow}${label} ${target}`, kind }];

@@ -94,7 +94,7 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
     const mayUse = (known: Claims): boolean =>
       repository === undefined ? known.isAccount || listsAll !== true : allows(known, repository, action);
     if (isKnown && mayUse(claims)) return undefined;
-    // Clients that write look before they send.
+    // Clients that write also look before they send, with the same token.
     const actions = action === 'pull' ? 'pull' : `pull,${action}`;
     const scope = repository === undefined ? '' : `,scope="repository:${repository}:${actions}"`;
     // Tells a client that sent a token whether to ask for one with more rights, or for a new one (RFC 6750).
@@ -128,9 +128,8 @@ async function accountOf(request: IncomingMessage, { accounts }: AccessOptions):
   const encoded = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
   const colon = text.indexOf(':');
-  const name = text.slice(0, Math.max(colon, 0));
-  const password = text.slice(colon + 1);
   if (colon < 0) return undefined;
+  const [name, password] = [text.slice(0, colon), text.slice(colon + 1)];
   if (typeof accounts === 'function')
     return (await accounts(name, password, request.socket.remoteAddress ?? '')) ? name : undefined;
   return Object.hasOwn(accounts, name) && isEqual(password, accounts[name] ?? '') ? name : undefined;

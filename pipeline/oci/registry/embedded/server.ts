@@ -95,6 +95,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   });
   const root = options.root ?? 'catalog';
   const uploads = createUploads(layout.blobs);
+  // Filled in once the server listens, as the port may be any that is free.
   const address = { url: '' };
   const registry: Registry = {
     layout,

@@ -355,6 +355,7 @@ function connectionError({ url, method, signal }: Outgoing, error: Error): Pipel
     retryable: !final,
     cause: error,
     ...(isUntrusted(code) ? { remedy: { kind: 'authority', host: url.host } } : {}),
+    // What TLS says of a host that answers in plain HTTP.
     ...(code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
       ? { remedy: { kind: 'plain-http', host: url.host } }
       : {}),

@@ -62,21 +62,31 @@ function directHosts(text: string): (url: URL) => boolean {
   // `*` switches proxies off.
   if (entries.includes('*')) return () => true;
   const ranges = new BlockList();
-  const names: { readonly name: string; readonly port: string; readonly below: boolean }[] = [];
+  const names: NameEntry[] = [];
   for (const entry of entries) if (!addRange(ranges, entry)) names.push(nameEntry(entry));
   return (url) => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const family = isIP(host);
-    if (host === 'localhost' || (family !== 0 && LOOPBACK.check(host, family === 6 ? 'ipv6' : 'ipv4')))
-      return true;
-    if (family !== 0 && ranges.check(host, family === 6 ? 'ipv6' : 'ipv4')) return true;
-    const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-    return names.some(
-      (entry) =>
-        (entry.port === '' || entry.port === port) &&
-        (host.endsWith(`.${entry.name}`) || (!entry.below && host === entry.name)),
-    );
+    if (host === 'localhost' || isAmong(LOOPBACK, host) || isAmong(ranges, host)) return true;
+    const urlPort = url.port || (url.protocol === 'https:' ? '443' : '80');
+    const isNamed = ({ name, onlyBelow }: NameEntry): boolean =>
+      host.endsWith(`.${name}`) || (!onlyBelow && host === name);
+    return names.some((entry) => (entry.port === '' || entry.port === urlPort) && isNamed(entry));
   };
+}
+
+/** Whether a host is an address of a list; false for a name. */
+function isAmong(list: BlockList, host: string): boolean {
+  const family = isIP(host);
+  return family !== 0 && list.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** A name in `no_proxy`. */
+interface NameEntry {
+  readonly name: string;
+  /** Empty for any port. */
+  readonly port: string;
+  /** Whether it stands only for what is below the name. */
+  readonly onlyBelow: boolean;
 }
 
 const LOOPBACK = new BlockList();
@@ -96,11 +106,11 @@ function addRange(ranges: BlockList, entry: string): boolean {
 }
 
 /** `example.com` stands for itself and all below it, `.example.com` and `*.example.com` for what is below. */
-function nameEntry(entry: string): { name: string; port: string; below: boolean } {
+function nameEntry(entry: string): NameEntry {
   const [, host = entry, port = ''] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
   const name = host.replace(/^\*?\./, '');
   // An address of IPv6 with a port has brackets, which the host of a URL is compared without.
-  return { name: name.replace(/^\[|\]$/g, ''), port, below: name !== host };
+  return { name: name.replace(/^\[|\]$/g, ''), port, onlyBelow: name !== host };
 }
 
 /** The `Proxy-Authorization` header for a proxy whose URL holds a name and a password. */

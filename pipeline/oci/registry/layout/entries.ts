@@ -87,18 +87,14 @@ function placedEntry(
   repository: string,
   tag: string | undefined,
 ): Entry {
-  const {
-    [REF_NAME]: _,
-    [REPOSITORY]: __,
-    ...others
-  } = Object(entry.raw['annotations']) as Record<string, string>;
-  const annotations: Record<string, string> = { ...others };
+  const { annotations: before, ...rest } = entry.raw;
+  const annotations: Record<string, string> = { ...Object(before) };
+  delete annotations[REF_NAME];
+  delete annotations[REPOSITORY];
   if (tag !== undefined) annotations[REF_NAME] = formatLayoutTag({ repository, tag });
   else if (repository !== '') annotations[REPOSITORY] = repository;
-  const { annotations: ___, ...raw } = entry.raw;
-  const full = Object.keys(annotations).length === 0 ? raw : { ...raw, annotations };
-  const { annotations: ____, ...plain } = entry.descriptor;
-  return { descriptor: { ...plain, annotations }, repository, tag, raw: full };
+  const raw = Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
+  return { descriptor: { ...entry.descriptor, annotations }, repository, tag, raw };
 }
 
 interface Placing {
