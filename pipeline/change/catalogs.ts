@@ -76,14 +76,14 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
   let entries = 0;
   for (const pair of changedUnits(input)) {
     const found = await compareUnit(input, pair, drafts);
-    foreign.push(...found.foreign);
-    pins.push(...found.pins);
+    for (const place of found.foreign) foreign.push(place);
+    for (const pin of found.pins) pins.push(pin);
     const names = contents.get(found.unit.catalog) ?? new Set();
     for (const name of found.names) names.add(name);
     contents.set(found.unit.catalog, names);
     if (found.isOutsidePackages) outsidePackages.push(found.unit.path);
     for (const finding of found.unread) addOnce(unread, finding, found.unit);
-    unreadParts.push(...found.unreadParts);
+    for (const part of found.unreadParts) unreadParts.push(part);
     entries += found.entries;
   }
   return { pins, foreign, contents, unread: [...unread.values()], unreadParts, outsidePackages, entries };

@@ -43,7 +43,7 @@ export async function compareFiles(scene: ClassificationInput): Promise<FilesFou
     if (path.area === 'composite') await compareComposite(scene, path, found);
     else if (path.package !== undefined) await comparePath(scene, { ...path, package: path.package }, found);
   }
-  found.unread.push(...(await listedNameFindings(scene, found.listed)));
+  for (const finding of await listedNameFindings(scene, found.listed)) found.unread.push(finding);
   return found;
 }
 
@@ -94,10 +94,9 @@ async function compareTemplate(
   found: FilesFound,
 ): Promise<void> {
   const { named, unread } = await packagesOfTemplate(scene.reader, path);
-  found.unread.push(...unread);
-  found.foreign.push(
-    ...foreignNames(scene, { place: path.package, at: path.path, sides: fileSides(path) }, named),
-  );
+  for (const finding of unread) found.unread.push(finding);
+  const where = { place: path.package, at: path.path, sides: fileSides(path) };
+  for (const place of foreignNames(scene, where, named)) found.foreign.push(place);
 }
 
 type BeforeAfter = readonly [before: string, after: string];
@@ -157,8 +156,8 @@ async function compareComposite(
     await bytes(before),
     await bytes(after),
   );
-  found.unread.push(...unread.filter(({ severity }) => severity === 'error'));
-  found.listed.push(...added);
+  for (const finding of unread) if (finding.severity === 'error') found.unread.push(finding);
+  for (const reference of added) found.listed.push(reference);
   if (isOutsidePackages) found.outsidePackages.push(path);
   for (const { name, images } of packages) {
     const draft = drafts.draftOf(name);

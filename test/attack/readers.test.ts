@@ -231,6 +231,19 @@ describe('what rendering writes, the gate has seen', () => {
     expect(found).toBeGreaterThan(COUNT / 12);
   });
 
+  test('45: in a composite of more packages than a call can have parameters', async () => {
+    const layout = `${POLICY}layout:\n  composite: composite.yaml\n`;
+    const references = (count: number): string =>
+      `references:\n${Array.from({ length: count }, (_, i) => `- {name: p${i}, image: q/a@sha256:1}\n`).join('')}`;
+    const { change } = await gate.judge({
+      author: 'bob',
+      base: { ...BASE, [POLICY_PATH]: layout, 'composite.yaml': references(1) },
+      bare: true,
+      head: { 'composite.yaml': references(130_000) },
+    });
+    expect(change.areas.flatMap(({ paths }) => paths)).toEqual(['composite.yaml']);
+  });
+
   test('40: in a bundle whose annotations count because others are gone', async () => {
     const annotations = (name: string): string =>
       JSON.stringify({ annotations: { [`${PREFIX}.package.v1`]: name } });

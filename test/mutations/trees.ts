@@ -406,8 +406,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 40,
     without: 'refusing composites that rendering refuses',
     file: 'pipeline/change/files.ts',
-    text: "found.unread.push(...unread.filter(({ severity }) => severity === 'error'));",
-    instead: 'found.unread.push(...unread.slice(0, 0));',
+    text: "for (const finding of unread) if (finding.severity === 'error') found.unread.push(finding);",
+    instead: '',
     test: READERS,
   },
   {

@@ -64,6 +64,7 @@ function referencesOf(
     });
   };
   const list: CompositeReference[] = [];
+  const names = new Set<string>();
   const form = '- {name: PACKAGE, image: REFERENCE}';
   if (!Array.isArray(value) || value.length === 0)
     addFinding('the file lists no references', ['references'], form);
@@ -72,9 +73,12 @@ function referencesOf(
     const { name, image } = isObject(item) ? item : {};
     if (typeof name !== 'string' || name === '' || typeof image !== 'string' || image === '') {
       addFinding('a reference has a name and an image', path, form);
-    } else if (list.some((other) => other.name === name)) {
+    } else if (names.has(name)) {
       addFinding(`duplicate package ${JSON.stringify(name)}`, path, 'keep one of them');
-    } else list.push({ name, image, location: settings.locate([...path, 'image']) });
+    } else {
+      names.add(name);
+      list.push({ name, image, location: settings.locate([...path, 'image']) });
+    }
   }
   return { list, findings };
 }

@@ -34,7 +34,10 @@ export const command: Command = {
       return old ? [[old, crd]] : [];
     });
     if (pairs.length === 0)
-      throw new PipelineError('usage', `nothing to compare: no CRD of ${newer} has the name of one in ${older}`);
+      throw new PipelineError(
+        'usage',
+        `nothing to compare: no CRD of ${newer} has the name of one in ${older}`,
+      );
     const changes = pairs.flatMap((pair) => changesOf(pair, release));
     if (text('format') === 'json') {
       const verdict = changes.length > 0 ? 'fail' : 'pass';
