@@ -365,7 +365,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 34,
     without: 'reading templates',
     file: 'pipeline/change/files.ts',
-    text: '...foreignNames(scene, { place: path.package, at: path.path, sides: fileSides(path) }, named),',
+    text: 'for (const place of foreignNames(scene, where, named)) found.foreign.push(place);',
     instead: '',
     test: GATE,
   },
