@@ -56,19 +56,26 @@ export function needsFor(missing: Missing, { admins, owners, subject, why }: Can
  * owner's. What is missing from the author is not an approval, so only equal reasons are merged.
  */
 export function mergeNeeds(needs: readonly Need[]): Need[] {
-  const merged = new Map<string, Need>();
+  const groups = new Map<
+    string,
+    { readonly need: Need; readonly subjects: Set<string>; readonly whys: Set<string> }
+  >();
   for (const need of needs) {
     const authorReason = need.who === 'author' ? need.why : '';
     const key = JSON.stringify([need.who, need.count, need.from, authorReason]);
-    const known = merged.get(key);
-    if (!known) merged.set(key, need);
-    else {
-      const why = known.why.split('; ').includes(need.why) ? known.why : `${known.why}; ${need.why}`;
-      merged.set(key, { ...known, why, subjects: [...new Set([...known.subjects, ...need.subjects])] });
-    }
+    const group = groups.get(key) ?? { need, subjects: new Set(), whys: new Set() };
+    groups.set(key, group);
+    for (const subject of need.subjects) group.subjects.add(subject);
+    // What was merged before has several reasons.
+    for (const why of need.why.split('; ')) group.whys.add(why);
   }
+  const merged = [...groups.values()].map(({ need, subjects, whys }) => ({
+    ...need,
+    subjects: [...subjects],
+    why: [...whys].join('; '),
+  }));
   const rank = { author: 0, admin: 1, owner: 2 };
-  return [...merged.values()].sort((a, b) => rank[a.who] - rank[b.who]);
+  return merged.sort((a, b) => rank[a.who] - rank[b.who]);
 }
 
 /** One line that names what is missing first. */
