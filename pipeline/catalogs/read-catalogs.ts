@@ -40,16 +40,21 @@ export interface ReadCatalog extends CatalogPlace {
 
 /**
  * Directories as catalogs, each called after its last folder, or after its whole path
- * where two of them would be called the same.
+ * where two catalogs would be called the same.
  *
  * @param directory where relative paths start
+ * @param taken names of other catalogs
  */
-export function catalogPlaces(roots: readonly string[], directory: string): CatalogPlace[] {
+export function catalogPlaces(
+  roots: readonly string[],
+  directory: string,
+  taken: readonly string[] = [],
+): CatalogPlace[] {
   const names = roots.map((root) => basename(resolve(directory, root)));
   return roots.map((root, i) => {
     const own = names[i] ?? root;
     return {
-      name: names.filter((name) => name === own).length > 1 ? root : own,
+      name: [...names, ...taken].filter((name) => name === own).length > 1 ? root : own,
       prefix: root === '.' ? '' : `${root.replace(/\/+$/, '')}/`,
       source: directorySource(resolve(directory, root)),
     };

@@ -38,13 +38,16 @@ export async function withOperands<T>(
   use: (places: CatalogPlace[]) => Promise<T>,
 ): Promise<T> {
   const { directory } = terminal;
-  if (operands.every((operand) => isDirectory(resolve(directory, operand)))) {
-    return use(catalogPlaces(operands, directory));
-  }
+  const isFolder = (operand: string): boolean => isDirectory(resolve(directory, operand));
   const opened: OpenCatalog[] = [];
   try {
-    for (const operand of operands) opened.push(await openOperand(operand, invocation, terminal));
-    return await use(opened.map(placeOf));
+    for (const operand of operands)
+      if (!isFolder(operand)) opened.push(await openOperand(operand, invocation, terminal));
+    const images = opened.map(placeOf);
+    const taken = images.map(({ name }) => name);
+    const folders = catalogPlaces(operands.filter(isFolder), directory, taken);
+    // In the order of the operands: each is the next one of its kind.
+    return await use(operands.flatMap((operand) => (isFolder(operand) ? folders : images).shift() ?? []));
   } finally {
     for (const one of opened) await one.close();
   }

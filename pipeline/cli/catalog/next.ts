@@ -54,7 +54,7 @@ export const command: Command = {
     'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',
     'portolan next --package etcd --version 0.9.2 --olm v1 --range "<1.0.0" catalogs/v4.20 catalogs/internal',
     'portolan next --package etcd --fleet fleet.csv catalogs/v4.20',
-    'portolan next --package etcd catalogs/v4.20 quay.io/example/catalog:v4.20 --catalog v4.20 --priority catalog=-100',
+    'portolan next --package etcd catalogs/v4.20 quay.io/example/catalog:v1 --catalog v4.20 --priority quay.io/example/catalog:v1=-100',
   ],
   run: async (invocation, terminal) => {
     const question = questionOf(invocation);

@@ -66,6 +66,25 @@ test('an image in a directory has no name that clusters know: one is made up, an
   expect(readFileSync(join(directory, 'mirror', 'mapping.txt'), 'utf8')).toContain(image.root.digest);
 });
 
+test('a directory beside an image is called after its last folder, unless the image has that name', async () => {
+  const directory = folder();
+  const image = await indexImage();
+  for (const tag of ['v1', 'v4.20']) {
+    const to = await openDestination(parseLocation(`oci:${directory}/images:${tag}`), createRegistryClient());
+    await pushImage(to.registry, to.reference, { image });
+    await to.finish();
+  }
+  cpSync(SAMPLE, join(directory, 'catalogs/v4.20'), { recursive: true });
+  const asked = ['next', '--package', 'ferry-operator', '--version', '1.4.0', '--olm', 'v0', '--json'];
+  const placed = async (tag: string, catalog: string): Promise<string> => {
+    const operands = ['catalogs/v4.20', `oci:images:${tag}`];
+    const { out } = await portolan(directory, ...asked, '--catalog', catalog, ...operands);
+    return JSON.parse(out).paths[0].where;
+  };
+  expect(await placed('v1', 'v4.20')).toMatch(/ of v4\.20$/);
+  expect(await placed('v4.20', 'catalogs/v4.20')).toMatch(/ of catalogs\/v4\.20$/);
+});
+
 test('what is published is compared with what is about to be', async () => {
   const directory = folder();
   const image = await indexImage();
