@@ -59,6 +59,15 @@ function isRead(read: () => unknown): boolean {
   }
 }
 
+/** `HOST:PORT`, with an IPv6 address in brackets; this machine where the host is empty. Undefined for another text. */
+export function parseAddress(text: string): { host: string; port: number } | undefined {
+  // The last colon: an IPv6 address has others.
+  const [, host, port] = /^(.*):([0-9]{1,5})$/.exec(text) ?? [];
+  if (host === undefined || Number(port) > 65535) return undefined;
+  // For an empty host Node would listen on all addresses.
+  return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+}
+
 /** The value of an option of a form; undefined when it is left out. @throws PipelineError `usage` */
 export function formedOption(
   command: Command,

@@ -7,6 +7,7 @@ import { type RegistryOptions, startRegistry } from '../../oci/registry/embedded
 import type { Terminal } from '../../terminal.ts';
 import { plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { parseAddress } from '../formed-option.ts';
 
 export const command: Command = {
   words: 'registry',
@@ -95,11 +96,7 @@ function accessOf(invocation: Invocation, { directory }: Terminal): Pick<Registr
 /** The address of `--listen`, or the usual one. @throws PipelineError `usage` */
 function listenAt(invocation: Invocation): { host: string; port: number } {
   const text = invocation.text('listen') ?? '127.0.0.1:5000';
-  // The last colon: an IPv6 address has others, and brackets.
-  const [, host, port] = /^(.*):([0-9]{1,5})$/.exec(text) ?? [];
-  if (host === undefined || Number(port) > 65535) {
-    throw usageError(command, `--listen must be HOST:PORT, not ${JSON.stringify(text)}`);
-  }
-  // For an empty host Node would listen on all addresses.
-  return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+  const address = parseAddress(text);
+  if (address) return address;
+  throw usageError(command, `--listen must be HOST:PORT, not ${JSON.stringify(text)}`);
 }

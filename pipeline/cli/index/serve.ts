@@ -4,6 +4,7 @@ import type { OpenCatalog } from '../../catalogs/source/open.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amountText, findingText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { parseAddress } from '../formed-option.ts';
 import { openOperand } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
@@ -76,13 +77,9 @@ export const command: Command = {
 function addressOf(invocation: Invocation, option: string, usual: number): Address | undefined {
   const text = invocation.text(option) ?? `127.0.0.1:${usual}`;
   if (text === 'off') return undefined;
-  // The last colon: an IPv6 address has others, and brackets.
-  const [, host, port] = /^(.*):([0-9]{1,5})$/.exec(text) ?? [];
-  if (host === undefined || Number(port) > 65535) {
-    throw usageError(command, `--${option} must be HOST:PORT or off, not ${JSON.stringify(text)}`);
-  }
-  // For an empty host Node would listen on all addresses.
-  return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+  const address = parseAddress(text);
+  if (address) return address;
+  throw usageError(command, `--${option} must be HOST:PORT or off, not ${JSON.stringify(text)}`);
 }
 
 /** `HOST:PORT`, with an IPv6 address in brackets. @param port that was chosen, if any free one was asked for */
