@@ -30,8 +30,10 @@ export function createAllowance(start: number): Allowance {
   let taken = 0;
   const waiting: { readonly bytes: number; readonly go: () => void }[] = [];
   const admit = (): void => {
-    // What is larger than the whole allowance goes alone.
-    for (let [next] = waiting; next && (taken === 0 || taken + next.bytes <= most); [next] = waiting) {
+    for (;;) {
+      const [next] = waiting;
+      // What is larger than the whole allowance goes alone.
+      if (!next || (taken > 0 && taken + next.bytes > most)) return;
       waiting.shift();
       taken += next.bytes;
       next.go();
@@ -51,6 +53,7 @@ export function createAllowance(start: number): Allowance {
       }
     },
     resize: (bytes) => {
+      // Whoever waits is looked at when some work ends: nobody waits while none is under way.
       most = bytes;
     },
   };

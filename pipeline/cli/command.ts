@@ -111,6 +111,7 @@ function parsingOf(command: Command): NonNullable<ParseArgsConfig['options']> {
         type: option.value === undefined ? ('boolean' as const) : ('string' as const),
         multiple: option.multiple ?? false,
       };
+      // A letter belongs to one option: that of today.
       const own = { ...parsing, ...(option.short === undefined ? {} : { short: option.short }) };
       return [[name, own], ...(former === undefined ? [] : [[former, parsing]])];
     }),
@@ -122,13 +123,11 @@ export function asksForHelp(command: Command, parameters: readonly string[]): bo
   if (command.passthrough) return false;
   const options = { ...parsingOf(command), help: { type: 'boolean', short: 'h' } as const };
   const { tokens } = parseArgs({ args: [...parameters], options, strict: false, tokens: true });
-  // `--name --help` lacks the value of `--name`: that is an error, which the strict reading reports.
-  const decisive = tokens.find(
-    (token) =>
-      token.kind === 'option' &&
-      (token.name === 'help' || (token.inlineValue === false && /^-./.test(token.value))),
-  );
-  return decisive?.kind === 'option' && decisive.name === 'help';
+  // In `--name --help`, Node takes `--help` for the value of `--name`: the strict reading reports that as an error.
+  const decisive = tokens
+    .filter((token) => token.kind === 'option')
+    .find(({ name, value, inlineValue }) => name === 'help' || (inlineValue === false && /^-./.test(value)));
+  return decisive?.name === 'help';
 }
 
 /** Values by what their options are called today. */
@@ -175,9 +174,10 @@ function misreadOption(command: Command, error: unknown): string {
   const what = first.charAt(0).toLowerCase() + first.slice(1);
   // As Node writes it: the name that was typed is not in its error otherwise.
   const [, typed] = /^unknown option '--?([^']*)'$/.exec(what) ?? [];
+  if (typed === undefined) return what;
   const options = acceptedOptions(command);
-  const isOfJson = FORMAT_OPTIONS.has(typed ?? '') && options['json'] !== undefined;
-  const near = isOfJson ? 'json' : typed === undefined ? undefined : nearest(typed, Object.keys(options));
+  const isOfJson = FORMAT_OPTIONS.has(typed) && options['json'] !== undefined;
+  const near = isOfJson ? 'json' : nearest(typed, Object.keys(options));
   return near === undefined ? what : `${what}: did you mean --${near}?`;
 }
 

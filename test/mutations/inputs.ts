@@ -442,7 +442,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 108,
     without: 'a look at what stands for a value',
     file: 'pipeline/cli/command.ts',
-    text: ' || (token.inlineValue === false && /^-./.test(token.value))',
+    text: ' || (inlineValue === false && /^-./.test(value))',
     instead: '',
     test: 'test/pipeline/cli/command.test.ts',
   },

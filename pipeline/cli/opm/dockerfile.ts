@@ -31,8 +31,8 @@ export const command: OpmCommand = {
     const [images, labels] = [imagesOf(call), labelsOf(call)];
     for (const part of [...labels].flat()) mustBeOneLine(part);
     for (const part of [name, images.base, images.builder]) mustBeOneWord(part);
-    const text = dockerfileText({ directory: name, ...images, labels });
     if (name === '') throw new PipelineError('usage', 'the root directory cannot be a catalog');
+    const text = dockerfileText({ directory: name, ...images, labels });
     const path = resolve(terminal.directory, join(dir, `${name}.Dockerfile`));
     if (!isFolder(resolve(terminal.directory, directory))) {
       throw new PipelineError('usage', `${directory} is not a directory`);

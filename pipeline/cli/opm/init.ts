@@ -56,6 +56,7 @@ export const command: OpmCommand = {
 /** Bytes as a JSON string of Go's: each byte that is not UTF-8 is an escaped U+FFFD. Characters of HTML are not escaped. */
 function jsonOf(bytes: Uint8Array): string {
   const quoted = decoder.decode(new ByteWriter(bytes.length).quoted(bytes).finish());
+  // Every escape is looked at, so that the `u003c` behind an escaped backslash stays as it is.
   return quoted.replaceAll(/\\(?:u00(3c|3e|26)|.)/g, (escaped, code?: string) =>
     code === undefined ? escaped : String.fromCharCode(Number.parseInt(code, 16)),
   );

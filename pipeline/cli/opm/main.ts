@@ -69,13 +69,16 @@ const SILENT: ReadonlySet<string> = new Set(['', 'alpha']);
 
 /** Answers words that name only a group of commands, as opm does: with help, or an error. */
 async function answerGroup(words: readonly string[], wantsHelp: boolean, world: World): Promise<OpmExit> {
-  const operands = operandIndexes(words).map((index) => words[index] ?? '');
+  const indexes = operandIndexes(words);
+  const operands = indexes.map((index) => words[index] ?? '');
   const group = longestGroup(operands);
-  const unknown = operands[group === '' ? 0 : group.split(' ').length];
+  const groupSize = group === '' ? 0 : group.split(' ').length;
+  const unknown = operands[groupSize];
   const isSilent = SILENT.has(group);
   // An unknown command is the error of a silent group, whatever flags stand behind it.
   if (!wantsHelp && (!isSilent || unknown === undefined)) {
-    const taken = new Set(operandIndexes(words).slice(0, group === '' ? 0 : group.split(' ').length));
+    const taken = new Set(indexes.slice(0, groupSize));
+    // As opm has it: the other groups print their help whatever stands behind them.
     const most = isSilent ? 0 : Number.POSITIVE_INFINITY;
     // Only for its errors: unknown flags and too many operands.
     callOf(

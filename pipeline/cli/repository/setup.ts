@@ -128,6 +128,7 @@ export const command: Command = {
         ...linkLines(made),
         ...presetLines(made),
         ...ownersLines(made),
+        ...bundleLines(made),
         ...adminLines(policy, admins),
       ];
       await terminal.out(linesText(lines));
@@ -296,8 +297,7 @@ function missingLines({ missing }: Setup): string[] {
 
 /** Which owners were found, and what to write for packages without any. */
 function ownersLines(made: Setup): string[] {
-  const { owners, templates, found, codeOwners, rebuilt } = made;
-  const { bundlePackages, bundlePatterns, otherBundles, bundleCatalogs } = made;
+  const { owners, codeOwners } = made;
   const { packages, owned, certified } = owners;
   return [
     ...(packages === 0
@@ -311,14 +311,26 @@ function ownersLines(made: Setup): string[] {
       : [
           `${amountText(certified.size, 'package')} with a cert_project_id and no reviewers: the repository does not say whose project it is; add reviewers to ci.yaml, or fill in ${OWNERS_PATH}`,
         ]),
-    ...(found.patterns.length === 0 && bundlePackages > 0
-      ? [
-          `bundles: ${amountText(bundlePackages, 'package')} in operators/ and no catalog; ${
-            bundleCatalogs.length > 0
-              ? `the policy names the catalogs that a pipeline generates from them: ${bundleCatalogs.join(', ')} (bundleCatalogs)`
-              : `Portolan checks the bundles. ${NAME_CATALOG}`
-          }`,
-        ]
+  ];
+}
+
+/** What is checked of bundles, and of templates, that no catalog of the repository is made of. */
+function bundleLines(made: Setup): string[] {
+  const { templates, found, rebuilt } = made;
+  const { bundlePackages, bundlePatterns, otherBundles, bundleCatalogs } = made;
+  const hasCatalogs = found.patterns.length > 0;
+  const generated =
+    bundleCatalogs.length > 0
+      ? `the policy names the catalogs that a pipeline generates from them: ${bundleCatalogs.join(', ')} (bundleCatalogs)`
+      : `Portolan checks the bundles. ${NAME_CATALOG}`;
+  // Without such merges, the reason is that setup has found a pipeline of Konflux.
+  const whyRebuilt =
+    rebuilt.merges === 0
+      ? 'Konflux may rebuild a merged bundle until it is released'
+      : `${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a merged bundle, and .tekton/ builds it`;
+  return [
+    ...(!hasCatalogs && bundlePackages > 0
+      ? [`bundles: ${amountText(bundlePackages, 'package')} in operators/ and no catalog; ${generated}`]
       : []),
     ...(bundlePatterns.length === 0
       ? []
@@ -337,10 +349,10 @@ function ownersLines(made: Setup): string[] {
         ]),
     ...(made.files.get(POLICY_PATH)?.includes('rebuilds: heads')
       ? [
-          `bundles: ${rebuilt.merges === 0 ? 'Konflux may rebuild a merged bundle until it is released' : `${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a merged bundle, and .tekton/ builds it`}: the policy allows that for one head of a channel in each package and merge (graph.rebuilds). If merges are published, remove the line; better, name what is: graph.released`,
+          `bundles: ${whyRebuilt}: the policy allows that for one head of a channel in each package and merge (graph.rebuilds). If merges are published, remove the line; better, name what is: graph.released`,
         ]
       : []),
-    ...(found.patterns.length === 0 && templates.length > 0
+    ...(!hasCatalogs && templates.length > 0
       ? [
           `templates without a rendered catalog: ${templates.slice(0, NAMED).join(', ')}; Portolan checks catalogs only, so commit what they are rendered to`,
         ]
