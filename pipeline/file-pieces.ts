@@ -84,7 +84,9 @@ export function* piecesIn(
       } else if (isStart && startsLikeJson(buffer.toString('utf8', 0, SNIFF))) {
         // Such a file is one text, and only its reader knows for certain where documents end.
         json ??= new JsonBorders();
+        // No document of a smaller file is too large.
         if (held > LARGEST_DOCUMENT) json.follow(buffer, held);
+        // In steps, so that a document that is too large is found before all of the file is in memory.
         const next = held < LARGEST_DOCUMENT ? LARGEST_DOCUMENT : 2 * held;
         // One byte more than the file: only a buffer that is not full shows that its end was read.
         buffer = Buffer.concat([buffer], Math.max(Math.min(size, next) + 1, buffer.length + 1));

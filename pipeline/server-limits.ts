@@ -80,7 +80,7 @@ export function oneAtATime(listener: RequestListener): RequestListener {
  * @see https://www.rfc-editor.org/rfc/rfc9112.html#section-3.2
  */
 function hasTwoValues({ headers, headersDistinct }: IncomingMessage): boolean {
-  // Node joins values of which there may be several.
+  // Where a header may come several times, Node joins its values; else it keeps the first one alone.
   return Object.entries(headersDistinct).some(
     ([name, values = []]) => values.length > 1 && headers[name] === values[0],
   );

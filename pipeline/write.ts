@@ -142,7 +142,7 @@ let root: string | undefined;
  * @param name what it is for, such as `git`
  */
 export function temporaryFolder(name: string): string {
-  // Whoever cleans the temporary directory may have removed it.
+  // Whoever cleans the temporary directory may have removed it, and `TMPDIR` may name another one by now.
   if (root === undefined || dirname(root) !== tmpdir() || !existsSync(root)) root = rootFolder();
   return mkdtempSync(join(root, `${name}-`));
 }

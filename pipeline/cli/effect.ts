@@ -70,6 +70,7 @@ export async function effectInCatalog({ name, before, after, digests }: CatalogE
   const around = { name, ...(platform ? { platform } : {}), ...(digests ? { digests } : {}) };
   const options = (catalog: Catalog): WorldOptions => ({ ...around, catalog });
   const change = await changeOf(options(before), options(after));
+  // The catalog exists in both states.
   const states = { severityOf: ownSeverity, before: true, after: true };
   const { findings, undecided } = foreseenIn(change, states);
   return { findings, diffs: placedDiffs(change, [name]), unchecked: undecidedParts(undecided) };

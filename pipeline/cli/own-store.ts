@@ -26,9 +26,11 @@ export async function ownStore(
 ): Promise<Store> {
   // What does not exist yet is made by this user.
   if (!existsSync(root)) return directoryStore(root);
+  // A store has no folders in its own.
   for (const path of [root, ...entriesIn(root).map(({ name }) => join(root, name))])
     refuseForeign(path, root, user);
   const tracked = await trackedBelow(root, settings);
+  // Without git, or with a repository that it refuses, files of a clone may be tracked unseen.
   const isUnasked = tracked === undefined && isInClone(realpathSync(root));
   if (tracked || isUnasked)
     throw refused(
@@ -44,6 +46,11 @@ function isInClone(folder: string): boolean {
   return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInClone(dirname(folder)));
 }
 
+/**
+ * Refuses a cache for one of its files, or for its folder, that others own or can write to.
+ *
+ * @throws PipelineError `not-allowed`
+ */
 function refuseForeign(path: string, root: string, user: number | undefined): void {
   if (user === undefined) return;
   // Another run may rename its file now.

@@ -278,6 +278,7 @@ function auditPage({ report, worlds }: Audited): string {
   });
 }
 
+/** The title of the page: one catalog has its name in it, of several their number is. */
 function titleOf({ catalogs }: Audited['report']): string {
   const [first] = catalogs;
   return first && catalogs.length === 1 ? `Audit of ${first.name}` : `Audit of ${catalogs.length} catalogs`;

@@ -70,6 +70,7 @@ export async function checkRemembered(
   const { contents, findings: unread } = await readContents(source, memory.files, false);
   const options = { rules, severityOf: ownSeverity, limits: DEFAULT_LIMITS };
   const findings = await checkContents(contents, memory.verdicts, options);
+  // Only builds of images have layers: the room that one has planned stays, and is 0 where none ever ran.
   const after = writeBuildCache(memory, memory.room ?? 0);
   if (before === undefined || Buffer.compare(before, after) !== 0) await store.put(KEY, after);
   const checked = new Set(contents.groups.flat().map(({ file }) => file.path));

@@ -105,6 +105,7 @@ async function verdictOn(path: string, cache: string | undefined, terminal: Term
   return checkDirectory(path, CATALOG_RULES, SECOND_THREAD);
 }
 
+/** The directory of `--cache`, and where git is looked for. */
 function remembering(cache: string, terminal: Terminal) {
   return { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
 }

@@ -91,7 +91,8 @@ export class CatalogFolder {
     // Packages that did not change keep what an earlier simulation found.
     for (const name of packages)
       this.#foreseen.set(name, [
-        ...found.filter((finding) => (finding.package ?? '') === name),
+        // What clusters do is always found of a package.
+        ...found.filter((finding) => finding.package === name),
         ...(undecided ? [this.#unchecked(name, undecided)] : []),
       ]);
     const ofClusters = [...this.#foreseen.values()].flat();

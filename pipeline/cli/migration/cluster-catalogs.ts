@@ -233,7 +233,7 @@ export function servedCatalogs(
   },
 ): ServedCatalog[] {
   return catalogs.flatMap((read) => {
-    // `read.name` is the last part of it, or a tag.
+    // `read.name` is the last part of it, or a tag. For the current directory the operand is empty.
     const operand = operandOf(read.prefix);
     const called = named.get(operand) ?? named.get(read.name) ?? read.name;
     const sources = moved.filter(

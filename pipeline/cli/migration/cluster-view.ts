@@ -55,7 +55,10 @@ export interface ClusterView {
   /** Those of a kind, in all namespaces or in one. */
   readonly all: (kind: Kind, namespace?: string) => readonly ClusterObject[];
   readonly one: (kind: Kind, namespace: string, name: string) => ClusterObject | undefined;
-  /** Whether an object that is not there is not on the cluster either. */
+  /**
+   * Whether an object of the kind that is not among `objects` is not on the cluster either. Of ClusterExtensions, also known if
+   * there are ClusterCatalogs, or CRDs without theirs.
+   */
   readonly knows: (kind: Kind) => boolean;
 }
 

@@ -1,5 +1,6 @@
 /** What a ClusterExtension for a Subscription says, or what OLM v1 has no place for. */
 import type { ExtensionOptions } from '../../../catalog/bundle/extension.ts';
+import type { Installed } from '../../../catalog/fbc/edge.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { isDnsLabel, isDnsSubdomain, quoted } from '../../../catalog/names.ts';
@@ -37,16 +38,16 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
   const { source, checks, ground } = around;
   // A catalog that stands for every CatalogSource has, in `source`, the name of this Subscription's one.
   const served = source && (source.sources === undefined ? [source] : ground.served);
-  const found = served && one.installed && pinOf(scopeOf(served, one.package), wantedOf(one, source));
+  const { installed } = one;
+  const found = served && installed && pinOf(scopeOf(served, one.package), wantedOf(one, installed, source));
   // What was found is a pin, or else why there is none.
   const pin = found && 'version' in found ? found : undefined;
   // The catalog of the pin; without a pin, that of the Subscription.
   const home = served?.find(({ name }) => name === pin?.source.name) ?? source;
-  const bundle =
-    one.installed && home?.read.catalog.packages.get(one.package)?.bundles.get(one.installed.name);
+  const bundle = installed && home?.read.catalog.packages.get(one.package)?.bundles.get(installed.name);
   const { watched, why } = watchedBy(one, around, bundle);
   const support = bundle ? gatedSupport(bundle).obstacles : [];
-  // Where no catalog has the version, C7 says so.
+  // Where no catalog has the version, C7 says so, and the missing pin is not another obstacle.
   const isThere =
     bundle !== undefined || checks.some(({ check, result }) => check === 'C7' && result === 'pass');
   const unpinned = found && 'why' in found && support.length === 0 && isThere ? [found.why] : [];
@@ -60,7 +61,8 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
       : []),
   ];
   const obstacles = [...nameObstacles(one), ...why, ...support, ...unpinned, ...settings];
-  // What library-olm never moves has no ClusterExtension; its watched namespaces OLM v1 could keep.
+  // What library-olm never moves gets no ClusterExtension. C1a is about operators that cannot watch all namespaces: OLM v1 could
+  // install them for the one that they watch.
   const isHard = checks.some(
     ({ result, override, check }) => result === 'refused' && override === undefined && check !== 'C1a',
   );
@@ -82,12 +84,13 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
 
 /** What a version pin must lead to: the installed bundle, from the Subscription's channel and catalog if possible. */
 function wantedOf(
-  { package: packageName, installed, channels }: ClusterInstallation,
+  { package: packageName, channels }: ClusterInstallation,
+  installed: Installed,
   source: ServedCatalog,
 ): Wanted {
   return {
     package: packageName,
-    installed: installed ?? { name: '', version: undefined },
+    installed,
     channel: channels[0] ?? '',
     preferred: source.name,
   };
@@ -170,6 +173,7 @@ function watchedBy(
 
 /** What the OperatorGroup says where OLM v0 has not noted it at the ClusterServiceVersion. */
 function targetsIn({ view }: ClusterCatalogs, namespace: string): readonly string[] {
+  // OLM v0 installs nothing in a namespace with several.
   const [group] = view.all('OperatorGroup', namespace);
   const targets = valueAt(group, 'spec', 'targetNamespaces');
   return Array.isArray(targets) ? targets.filter((name) => typeof name === 'string') : [];

@@ -169,6 +169,7 @@ export function migratedExtensions(view: ClusterView): ReadonlyMap<string, strin
 function conflictRow({ view, subscription }: SubscriptionFacts): CheckRow {
   const about = { check: 'R1.3', name: 'Conflict' };
   const { namespace, name } = placeOfObject(subscription);
+  // A list of ClusterCatalogs would do as well: see `ClusterView.knows`.
   if (!view.knows('ClusterExtension'))
     return { ...about, ...unreadResult(['ClusterCatalog', 'ClusterExtension'], { view }) };
   if (migratedExtensions(view).has(`${namespace}/${name}`)) {
@@ -277,7 +278,7 @@ function propertiesOf(csv: ClusterObject | undefined): readonly Property[] | und
   const text = annotationOf(csv, 'operatorframework.io/properties') ?? '';
   if (text === '') return [];
   const read = parsedJson(text);
-  const list = isObject(read) ? (read['properties'] ?? []) : (read ?? undefined);
+  const list = isObject(read) ? (read['properties'] ?? []) : read;
   if (!Array.isArray(list) || !list.every(isObject)) return undefined;
   return list.map((item) => ({ type: textAt(item, 'type'), value: item['value'] }));
 }

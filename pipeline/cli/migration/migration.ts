@@ -225,8 +225,8 @@ function catalogRow(
   const packageName = textAt(subscription, 'spec', 'name');
   const channel = textAt(subscription, 'spec', 'channel');
   const version = csvVersion(csv);
-  // The one catalog that stands for every CatalogSource has the name of this one in `source`.
-  const all = source && !served.some(({ sources }) => sources !== undefined) ? [source] : served;
+  // A catalog that stands for every CatalogSource has, in `source`, the name of this Subscription's one.
+  const all = source && source.sources === undefined ? [source] : served;
   // library-olm takes the one with the highest priority, then by name.
   const having = all
     .filter(({ read }) => isServing(read.catalog, { packageName, version, channel }))

@@ -72,7 +72,6 @@ export async function openWay(
   { client, mapping, part }: WayOptions,
 ): Promise<CopyWay> {
   const { text, list } = invocation;
-  const { keepsReferrers } = client;
   const archive = text('to-archive');
   const archives = list('from-archive').map((path) => resolve(directory, path));
   if (archive !== undefined)
@@ -82,13 +81,15 @@ export async function openWay(
   const memory = memoryFor(text('state'), { mapping, directory });
   if (archives.length === 0) {
     return {
-      ports: { from: client, to: client, sparse: client, keepsReferrers, memory },
+      ports: { from: client, to: client, sparse: client, keepsReferrers: client.keepsReferrers, memory },
       isLoading: false,
       ...whole,
     };
   }
   const { registry, holderOf } = await openArchives(archives, client);
-  const ports = { from: registry, to: client, sparse: client, holderOf, keepsReferrers: () => true, memory };
+  // An archive lists the referrers of its images itself: no tags have to be looked through.
+  const keepsReferrers = () => true;
+  const ports = { from: registry, to: client, sparse: client, holderOf, keepsReferrers, memory };
   return { ports, isLoading: true, ...whole };
 }
 

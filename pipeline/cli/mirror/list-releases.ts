@@ -109,8 +109,8 @@ async function minorVersions({ registry, releases }: ReleaseSource): Promise<str
   // By their numbers: as texts, 4.10 would come before 4.9.
   const numbers = (minor: string): number[] => minor.split('.').map(Number);
   return [...found].sort((a, b) => {
-    const [[x = 0, y = 0], [v = 0, w = 0]] = [numbers(a), numbers(b)];
-    return x - v || y - w || compareText(a, b);
+    const [[majorA = 0, minorA = 0], [majorB = 0, minorB = 0]] = [numbers(a), numbers(b)];
+    return majorA - majorB || minorA - minorB || compareText(a, b);
   });
 }
 

@@ -146,6 +146,7 @@ function mappingIn(folders: readonly string[]): string | undefined {
   const there = files.filter((file) => existsSync(file));
   if (there.length > 1)
     throw usageError(command, `--mapping is required: ${there.join(' and ')} are both beside documents`);
+  // Without any, reading the first one says where a mapping was expected.
   return there[0] ?? files[0];
 }
 

@@ -243,6 +243,7 @@ async function platformCatalogs(
 ): Promise<PlatformCatalog[]> {
   const read = await readOperands(operands, invocation, terminal);
   return read.map(({ name, catalog, unread }, i) => {
+    // Each operand gives one catalog.
     const operand = operands[i] ?? name;
     // By its name; else by the tag, or the last part, of what was typed.
     const platform = minorOfCatalog(basename(name)) ?? minorOfCatalog(operand.replace(/.*[:/]/, ''));
