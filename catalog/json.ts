@@ -24,6 +24,13 @@ export function parsedJson(content: string | Uint8Array): unknown {
   }
 }
 
+/** The JSON of a value, for people: an integer that a float would round, a bigint, becomes a text. */
+export function jsonText(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? 'nothing'
+  );
+}
+
 /** As {@link parseJson}, for what is signed: readers differ in which of two values of a key counts. @throws SyntaxError */
 export function parseUniqueJson(content: string | Uint8Array): unknown {
   const text = typeof content === 'string' ? content : UTF8.decode(content);

@@ -1,6 +1,7 @@
 /** What settings of an operator may hold: a small part of JSON Schema, as data. */
 import { repeatedPlaces } from '../go/grouped.ts';
 import { isObject, type Path } from '../go/shape.ts';
+import { jsonText } from '../json.ts';
 import { nearest } from '../spelling.ts';
 
 export type SettingsSchema =
@@ -83,11 +84,6 @@ function unknownKey(path: Path, known: readonly string[]): SettingsDefect {
   return { path, message: `unknown key ${JSON.stringify(nameOf(path))}`, hint };
 }
 
-/** Integers that a float would round are bigint. */
-function jsonText(value: unknown): string | undefined {
-  return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
-}
-
 /** The defect of a value that is not what the schema expects. */
 function wrongValue(path: Path, value: unknown, expected: string): SettingsDefect {
   const key = path.findLast((step) => typeof step === 'string');
@@ -98,7 +94,7 @@ function wrongValue(path: Path, value: unknown, expected: string): SettingsDefec
 /** A value in words: the kind of a collection, and any other value as it is. */
 function foundText(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
-  return isObject(value) ? 'a mapping' : (jsonText(value) ?? 'nothing');
+  return isObject(value) ? 'a mapping' : jsonText(value);
 }
 
 /** `fbc.catalog_mapping[0].type`; of the document itself `the file`. */

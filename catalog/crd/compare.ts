@@ -8,7 +8,7 @@ import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson } from '../go/json-text.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText, goQuoted } from '../go/text.ts';
-import { parseJson } from '../json.ts';
+import { jsonText, parseJson } from '../json.ts';
 import { formatG } from '../yaml/scalar.ts';
 import type { Meanings } from './meaning.ts';
 import { bareSchema, sameJson } from './schema.ts';
@@ -261,5 +261,5 @@ function goValue(key: string, value: unknown): string {
     return `[]string{${value.map((item) => JSON.stringify(item)).join(', ')}}`;
   }
   if (typeof value === 'object') return '<complex value>';
-  return `${POINTERS.has(key) ? '&' : ''}${JSON.stringify(value)}`;
+  return `${POINTERS.has(key) ? '&' : ''}${jsonText(value)}`;
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parsedJson, parseJson, parseUniqueJson } from '../../catalog/json.ts';
+import { jsonText, parsedJson, parseJson, parseUniqueJson } from '../../catalog/json.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { parseRings } from '../../pipeline/publish/rings/read.ts';
 
@@ -44,6 +44,11 @@ test.each([
 
 test('43: a record that is nested too deeply is an error, not an exception of the engine', () => {
   expect(() => parseRings(nested(500_000), 'f')).toThrow(PipelineError);
+});
+
+test('a value of a manifest has a text, whatever its integers are', () => {
+  expect(jsonText({ a: [18446744073709551615n, 1] })).toBe('{"a":["18446744073709551615",1]}');
+  expect(jsonText(undefined)).toBe('nothing');
 });
 
 test('43: nothing else calls the parser of the engine', () => {

@@ -15,6 +15,7 @@ import {
 } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
 import { readJson, tryReadJson } from '../../go/json.ts';
+import { jsonText } from '../../json.ts';
 import { isDnsLabel } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { csvCheck, csvText, ownedApis } from './csv.ts';
@@ -286,7 +287,7 @@ function descriptorDefect(descriptor: Fields): string | undefined {
   const odd = Array.isArray(hints)
     ? hints.find((hint) => typeof hint !== 'string' || !hint.startsWith('urn:'))
     : undefined;
-  return odd === undefined ? undefined : `has the x-descriptor ${JSON.stringify(odd)}, which is not a URN`;
+  return odd === undefined ? undefined : `has the x-descriptor ${jsonText(odd)}, which is not a URN`;
 }
 
 export const checkApiServiceDeployment: Check = csvCheck((csv, report) => {

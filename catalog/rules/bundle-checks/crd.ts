@@ -18,6 +18,7 @@ import type { BundleObject } from '../../bundle/registry-bundle.ts';
 import { repeatedPlaces } from '../../go/grouped.ts';
 import { onceFor } from '../../go/once.ts';
 import { fitStruct, type Misfit, type Path } from '../../go/shape.ts';
+import { jsonText } from '../../json.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { csvCheck, isBelowMiscased, ownedApis } from './csv.ts';
@@ -147,9 +148,7 @@ function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
       const parent = Object(path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], crd.written));
       const isVersion = path[1] === 'versions' && path.length > 2;
       const version = parent[String(path.at(-1))];
-      const isOwned = isVersion
-        ? ownedVersions.has(JSON.stringify([crd.name, version]))
-        : owned.has(crd.name);
+      const isOwned = isVersion ? ownedVersions.has(jsonText([crd.name, version])) : owned.has(crd.name);
       return { crd, path, field, isOwned, isSpelled: field in parent };
     }),
   );

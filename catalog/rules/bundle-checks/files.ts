@@ -13,6 +13,7 @@ import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-
 import { secondReading } from '../../bundle/second-reading.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
 import { fitStruct, isObject, type Misfit, type Path, structShape, text } from '../../go/shape.ts';
+import { jsonText } from '../../json.ts';
 import { SKIPPED_LINKS } from '../../source.ts';
 import type { Report } from '../rule.ts';
 
@@ -131,7 +132,7 @@ export function checkObjectsOnce({ objects }: Inspected, report: Report): void {
   const seen = new Set<string>();
   for (const { group, kind, name, document, value } of objects) {
     const metadata = isObject(value['metadata']) ? value['metadata'] : {};
-    const key = JSON.stringify([group, kind, metadata['namespace'] ?? '', name]);
+    const key = jsonText([group, kind, metadata['namespace'] ?? '', name]);
     // Another rule reports a second ClusterServiceVersion.
     if (seen.has(key) && kind !== 'ClusterServiceVersion') {
       report(`a second ${kind} ${JSON.stringify(name)}`, document.locate(['metadata', 'name']));
@@ -261,13 +262,13 @@ function checkTexts(metadata: Metadata, say: Say): void {
       if (!QUALIFIED.test(name))
         say(['metadata', field], `has the key ${JSON.stringify(key)}, which is not a qualified name`);
       else if (field === 'labels' && !LABEL_VALUE.test(String(value)))
-        say(['metadata', field], `has the value ${JSON.stringify(value)}, which is not a valid label value`);
+        say(['metadata', field], `has the value ${jsonText(value)}, which is not a valid label value`);
     }
   }
   const finalizers = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
   for (const finalizer of finalizers) {
     if (!QUALIFIED.test(String(finalizer)))
-      say(['metadata', 'finalizers'], `has ${JSON.stringify(finalizer)}, which is not a qualified name`);
+      say(['metadata', 'finalizers'], `has ${jsonText(finalizer)}, which is not a qualified name`);
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
     say(['metadata', 'finalizers'], 'must not have both orphan and foregroundDeletion');

@@ -16,6 +16,7 @@ import { lastBefore } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
 import { readJson } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
+import { jsonText } from '../../json.ts';
 import { formatVersion, parseTolerant, type Version } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { csvCheck, csvText } from './csv.ts';
@@ -74,7 +75,7 @@ export const checkMaxVersion: Check = csvCheck((csv, report) => {
   }
   if (!version) {
     report(
-      `${csvText(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(value)} is not a valid version, for example 4.16`,
+      `${csvText(csv)}: olm.maxOpenShiftVersion ${jsonText(value)} is not a valid version, for example 4.16`,
       propertiesPlace(csv),
     );
   } else if (formatVersion(version) !== `${version.major}.${version.minor}.0`) {
@@ -99,7 +100,7 @@ export const checkMaxVersionForRemoved: Check = csvCheck((csv, report, bundle) =
   const found = maxVersion(csv);
   const version = 'value' in found ? parseTolerantIfValid(String(found.value)) : undefined;
   if (version && compareReleases(version, parseTolerant(last)) <= 0) return;
-  const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
+  const why = 'defect' in found ? found.defect : `it is ${jsonText(found.value)}`;
   const message = `${csvText(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
   // The tools know only the APIs that 1.22 removed, and stop at a version with a patch.
   const isTheirs = removedIn === '1.22' && (!version || Number(version.patch) === 0);

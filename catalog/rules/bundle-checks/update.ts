@@ -1,6 +1,7 @@
 /** Checks of a bundle's place among the versions of its package, and of its image. */
 
 import { type Inspected, memberText, memberTexts, PREFIX } from '../../bundle/inspect.ts';
+import { jsonText } from '../../json.ts';
 import { tryParseRange } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { csvCheck, csvText } from './csv.ts';
@@ -45,8 +46,7 @@ export const checkLabels: Check = (bundle, report) => {
   for (const [key, label] of labels) {
     const value = annotations.values[key];
     if (!key.startsWith(PREFIX) || value === label) continue;
-    const found =
-      value === undefined ? 'the annotation is missing' : `the annotation is ${JSON.stringify(value)}`;
+    const found = value === undefined ? 'the annotation is missing' : `the annotation is ${jsonText(value)}`;
     const message = `the image has the label ${key}=${JSON.stringify(label)}, but ${found}: OLM uses the annotation, and catalogs may be built from either`;
     report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${label}` });
   }

@@ -4,6 +4,7 @@ import type { OperatorBundle, OperatorFolder } from '../../bundle/operator-folde
 import { compareMinors, formatMinor, type Minor } from '../../fbc/openshift.ts';
 import { knownPlatforms, kubernetesOf } from '../../fbc/platform.ts';
 import type { Location, Severity } from '../../finding.ts';
+import { jsonText } from '../../json.ts';
 import { usesCatalogs } from '../operator-checks/settings.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -43,11 +44,7 @@ function checkVersions(bundle: OperatorBundle, operator: OperatorFolder, report:
     });
   const minimum = typeof written === 'string' ? partialVersion(written.trim()) : undefined;
   if (!minimum) {
-    say(
-      `has minKubeVersion ${JSON.stringify(written)}, which is not a version`,
-      own,
-      'minKubeVersion: 1.25.0',
-    );
+    say(`has minKubeVersion ${jsonText(written)}, which is not a version`, own, 'minKubeVersion: 1.25.0');
     return;
   }
   const range = bundle.annotations[OPENSHIFT_VERSIONS];
@@ -59,13 +56,13 @@ function checkVersions(bundle: OperatorBundle, operator: OperatorFolder, report:
   const place = bundle.annotationsFile?.locate('annotations', OPENSHIFT_VERSIONS) ?? own;
   const platforms = platformsIn(String(range).trim());
   if (!platforms) {
-    const message = `has ${OPENSHIFT_VERSIONS} ${JSON.stringify(range)}, which is not a range of versions`;
+    const message = `has ${OPENSHIFT_VERSIONS} ${jsonText(range)}, which is not a range of versions`;
     say(message, place, `${OPENSHIFT_VERSIONS}: v4.12-v4.16`);
     return;
   }
   if (isOldList(String(range)))
     say(
-      `has the list ${JSON.stringify(range)} in ${OPENSHIFT_VERSIONS}: lists are only for 4.5 and 4.6`,
+      `has the list ${jsonText(range)} in ${OPENSHIFT_VERSIONS}: lists are only for 4.5 and 4.6`,
       place,
       `${OPENSHIFT_VERSIONS}: v4.12-v4.16`,
       'warning',

@@ -10,6 +10,7 @@ import { formatMinor, type Minor } from '../../fbc/openshift.ts';
 import { knownPlatforms } from '../../fbc/platform.ts';
 import type { Location, Severity } from '../../finding.ts';
 import { isObject } from '../../go/shape.ts';
+import { jsonText } from '../../json.ts';
 import { usesCatalogs } from '../operator-checks/settings.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -51,7 +52,7 @@ export const rules: readonly Rule[] = [
           const message = `the ClusterServiceVersion cannot be read: ${csvFile.defect.message}`;
           report(message, csvFile.defect.location, { package: name });
         } else if (version !== folder) {
-          const found = version === undefined ? 'no version' : `the version ${JSON.stringify(version)}`;
+          const found = version === undefined ? 'no version' : `the version ${jsonText(version)}`;
           const message = `the folder is named ${quoted(folder)}, but its ClusterServiceVersion has ${found}`;
           const hint =
             typeof version === 'string' ? `rename the folder to ${version}` : `version: '${folder}'`;

@@ -1,5 +1,6 @@
 import type { OperatorFile, OperatorFolder } from '../../bundle/operator-folder.ts';
 import { isObject } from '../../go/shape.ts';
+import { jsonText } from '../../json.ts';
 import { mappedTemplates, settingOf, usesCatalogs } from '../operator-checks/settings.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -46,7 +47,7 @@ function checkTemplates(file: OperatorFile, operator: OperatorFolder, report: Re
       const channels = Array.isArray(template['channels']) ? template['channels'] : [];
       const wrong = channels.find((channel) => !SEMVER_CHANNELS.includes(channel));
       if (wrong === undefined) continue;
-      const message = `the semver template ${quoted(name)} cannot have channel ${JSON.stringify(wrong)}`;
+      const message = `the semver template ${quoted(name)} cannot have channel ${jsonText(wrong)}`;
       const hint = 'channels: any of Fast, Candidate and Stable';
       report(message, file.locate('catalog_templates', i, 'channels'), { ...details, hint });
     }

@@ -1,5 +1,6 @@
 import { memberObject, memberText } from '../../bundle/inspect.ts';
 import { packageOf } from '../../bundle/operator-folder.ts';
+import { jsonText } from '../../json.ts';
 import {
   bundlesIn,
   channelsOf,
@@ -234,7 +235,7 @@ export const rules: readonly Rule[] = [
       const mode = settingOf(operator.config, 'updateGraph');
       if (mode === 'replaces-mode' || mode === 'semver-mode') return;
       if (mode === undefined || mode === null || mode === '') return;
-      const message = `ci.yaml: found updateGraph ${JSON.stringify(mode)}, expected replaces-mode or semver-mode`;
+      const message = `ci.yaml: found updateGraph ${jsonText(mode)}, expected replaces-mode or semver-mode`;
       const place = operator.config?.locate('updateGraph') ?? settingsPlace(operator);
       report(message, place, { package: operator.name, hint: 'updateGraph: replaces-mode' });
     },
@@ -266,7 +267,7 @@ export const rules: readonly Rule[] = [
           const expected = `https://marketplace.redhat.com/en-us/operators/${packageOf(bundle)}/${page}?utm_source=openshift_console`;
           const found = annotations[key];
           if (found === expected || !bundle.csvFile) continue;
-          const state = found === undefined ? 'is missing' : `is ${JSON.stringify(found)}`;
+          const state = found === undefined ? 'is missing' : `is ${jsonText(found)}`;
           const message = `bundle ${quoted(bundle.folder)}: the annotation ${key} ${state}`;
           const place = bundle.csvFile.locate('metadata', 'annotations', key);
           report(message, place, { package: name, hint: `${key}: ${expected}` });

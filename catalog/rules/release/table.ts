@@ -1,5 +1,6 @@
 import { type Fields, memberObject, memberObjects, memberTexts } from '../../bundle/inspect.ts';
 import { tryReadJson } from '../../go/json.ts';
+import { jsonText } from '../../json.ts';
 import { namedImages } from '../../references/csv.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import { REQUIRED_FEATURES } from '../bundle-checks/console.ts';
@@ -101,7 +102,7 @@ export const rules: readonly Rule[] = [
     inspect: csvCheck((csv, report) => {
       const version = memberObject(csv.object.value, 'spec')['version'];
       if (typeof version === 'string' && tryParseVersion(version)) return;
-      const found = version === undefined ? 'has no version' : `has version ${JSON.stringify(version)}`;
+      const found = version === undefined ? 'has no version' : `has version ${jsonText(version)}`;
       const message = `${csvText(csv)} ${found}: the release policy requires a semantic version`;
       report(message, csv.at('spec', 'version'), { hint: 'version: 1.0.0' });
     }),
