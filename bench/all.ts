@@ -95,10 +95,12 @@ console.log(
   `\n${((performance.now() - began) / 60_000).toFixed(0)} minutes, load ${loadavg()[0]?.toFixed(1)}`,
 );
 
+/** A table that bench/main.ts prints. */
 function main(title: string, ...parameters: readonly string[]): Table {
   return { page: 'performance', title, program: ['bench/main.ts', ...inputs, ...runs, ...parameters] };
 }
 
+/** Runs the program of a table, and prints the table with the medians of all runs. */
 function print({ page, title, program, times = 1 }: Table): void {
   console.log(`\n### ${page}: ${title}\n`);
   const texts = Array.from({ length: times }, () => run(program));

@@ -52,12 +52,14 @@ interface Merge {
 if (values.read === undefined) await compare();
 else console.log(JSON.stringify(await read(JSON.parse(values.read) as Merge, values.url)));
 
+/** Reads every file of a merge's catalogs through the git client of the functions, and what that took. */
 async function read({ before, commit, catalogs }: Merge, url: string): Promise<Figures> {
   const memory = (): number => process.resourceUsage().maxRSS / 1024;
   const [start, atStart, spent] = [performance.now(), memory(), process.cpuUsage()];
   const { host } = new URL(url);
   const transport = openTransport({ internal: [host], plainHttp: [host] });
   const client = openGitClient({ url, transport, authorization: async () => undefined });
+  // As the functions ask before they read.
   await client.lacking();
   await client.tip('main');
   const repository = openHttpRepository({ client });
@@ -76,6 +78,7 @@ async function read({ before, commit, catalogs }: Merge, url: string): Promise<F
   return { requests, bytes: received, wall, cpu: (user + system) / 1e6, memory: memory(), before: atStart };
 }
 
+/** Serves the history by git, and prints what each merge takes in a process of its own; then what a clone takes. */
 async function compare(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-cold-'));
   const directory = join(scratch, 'catalogs.git');

@@ -119,12 +119,14 @@ function packageText(shape: Shape, at: number, versions: number): string {
   return all.map((one) => `---\n${JSON.stringify(one)}\n`).join('');
 }
 
+/** The API that a version provides: the same one for all versions of a package, or one of its own. */
 function kindsOf({ kinds }: Shape, of: string, at: number): unknown[] {
   if (kinds === 'none') return [];
   const group = kinds === 'same' ? `${of}.example.com` : `${of}-${at}.example.com`;
   return [{ type: 'olm.gvk', value: { group, version: 'v1', kind: 'K' } }];
 }
 
+/** The CRD that a version brings along, as `olm.bundle.object`. */
 function objectsOf({ objects }: Shape, of: string, at: number): unknown[] {
   if (objects === 'none') return [];
   const fields = numbers(objects === 'same' ? PIECES : PIECES + at).map((i) => [`f${i}`, { type: 'string' }]);
@@ -133,6 +135,7 @@ function objectsOf({ objects }: Shape, of: string, at: number): unknown[] {
   return [{ type: 'olm.bundle.object', value: { data } }];
 }
 
+/** What a version requires of each other package, or of one that is not there. */
 function requiredBy({ requires, packages }: Shape, at: number, version: number): unknown[] {
   if (requires === 'none') return [];
   const others = requires === 'missing' ? ['absent'] : Array.from({ length: packages }, (_, k) => `p${k}`);
@@ -285,10 +288,12 @@ interface Bytes {
   readonly bundle: number;
 }
 
+/** The size of what a command reads. */
 function bytesFor({ catalog, bundle }: Bytes, command: string): number {
   return command === 'bundle validate' ? bundle : catalog;
 }
 
+/** Makes a repository whose last commit adds a version to each package, and a bundle directory beside. @returns their sizes */
 function repositoryOf(shape: Shape, versions: number, directory: string): Bytes {
   const git = (...words: string[]): void => {
     const user = ['-c', 'user.name=b', '-c', 'user.email=b@example.com'];
@@ -301,6 +306,7 @@ function repositoryOf(shape: Shape, versions: number, directory: string): Bytes 
   writeFileSync(join(directory, '.github/portolan.yaml'), 'apiVersion: portolan/v1alpha1\nkind: Portolan\n');
   const perPackage = Math.max(2, Math.round(versions / shape.packages));
   let bytes = 0;
+  // Two commits: the second one has a version more in each package.
   for (const less of [1, 0]) {
     bytes = 0;
     for (let at = 0; at < shape.packages; at++) {
@@ -360,6 +366,7 @@ const PLAIN = {
   objects: 'none',
 } as const;
 
+/** The properties of a shape that make a difference to a command. */
 function keysFor(command: string): (keyof Shape)[] {
   const keys = Object.keys(SHAPE) as (keyof Shape)[];
   const isOfBundle = (key: keyof Shape): boolean => key === 'bundle' || key === 'beside';
@@ -396,6 +403,7 @@ interface Search {
   readonly directory: string;
 }
 
+/** What a further MB of a shape costs: the difference between a catalog and one with twice as many versions. */
 async function measured(shape: Shape, command: string, directory: string): Promise<Found> {
   const run = async (versions: number): Promise<Run & { readonly bytes: number }> => {
     const bytes = bytesFor(repositoryOf(shape, versions, directory), command);
@@ -406,11 +414,13 @@ async function measured(shape: Shape, command: string, directory: string): Promi
   return { shape, command, bytes: large.bytes, cpu: large.cpu, memory: large.memory, further };
 }
 
+/** A found shape, with what it costs, as a line. */
 function line({ shape, command, bytes, cpu, memory, further }: Found): string {
   const cost = `${(bytes / 1e6).toFixed(2)} MB  ${cpu.toFixed(2)} s  ${memory.toFixed(0)} MiB  ${further.toFixed(2)} s/MB`;
   return `${command}  ${cost}  ${JSON.stringify(shape)}`;
 }
 
+/** Searches for each command, and makes the worst shape larger: twice, until it takes 10 s of CPU or has 8 MB. */
 async function main(minutes: number, seed: number, commands: readonly string[]): Promise<void> {
   const directory = join(mkdtempSync(join(tmpdir(), 'portolan-costly-')), 'repository');
   try {

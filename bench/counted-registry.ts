@@ -20,6 +20,7 @@ export interface CountedRegistry {
   close(): Promise<void>;
 }
 
+/** Starts the registry. `close` deletes its directory. */
 export async function countedRegistry(): Promise<CountedRegistry> {
   const directory = mkdtempSync(join(tmpdir(), 'portolan-registry-'));
   let count: Count = { requests: 0, sent: 0, received: 0 };

@@ -140,6 +140,7 @@ async function step(name: string, act: () => Promise<string | false | null | und
   row(name, answer);
 }
 
+/** Prints what a step answered, with its time and CPU; the next step begins. */
 function row(name: string, answer: string): void {
   const [now, cpu] = [performance.now(), editor.spent()];
   console.log(`| ${name} | ${answer} | ${(now - began).toFixed(0)} | ${cpu - spent} |`);
@@ -152,6 +153,7 @@ function isSame(some: readonly Diagnostic[], others: readonly Diagnostic[]): boo
   return isDeepStrictEqual(a, b);
 }
 
+/** The items of an outline, with those within them. */
 function countOf(items: readonly DocumentSymbol[]): number {
   return items.reduce((count, { children }) => count + 1 + countOf(children ?? []), 0);
 }

@@ -38,6 +38,7 @@ for (const name of values.inputs.split(',')) {
   );
 }
 
+/** Publishes a catalog, adds a bundle for each part, and goes back to the first: prints a row for each. */
 async function measure(name: string, input: Input | undefined): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-functions-'));
   const registry = await countedRegistry();

@@ -34,6 +34,7 @@ async function readOne(name: string, file: string): Promise<Measured> {
 
 const LONGEST = 120_000;
 
+/** What a Node takes to read an input; a text where it fails, or takes too long. */
 function measured(node: string, name: string, file: string): Measured | string {
   const words = [fileURLToPath(import.meta.url), 'read', name, file];
   const { stdout, stderr, signal, status } = spawnSync(node, words, { encoding: 'utf8', timeout: LONGEST });
@@ -42,15 +43,18 @@ function measured(node: string, name: string, file: string): Measured | string {
   return signal === null ? `failed: ${status}` : `over ${LONGEST / 1000} s`;
 }
 
+/** What an input takes beside an empty one. */
 function cell(one: Measured | string, empty: Measured | string): string {
   if (typeof one === 'string' || typeof empty === 'string') return String(one);
   return `${Math.max(0, Math.round(one.memory - empty.memory))} MB, ${(one.cpu / 1000).toFixed(2)} s`;
 }
 
+/** A size as `512 B` or `20 kB`. */
 function sizeText(bytes: number): string {
   return bytes < 10_000 ? `${bytes} B` : `${Math.round(bytes / 1000)} kB`;
 }
 
+/** Prints the table: a row for each input, a column for each Node. */
 function table(nodes: readonly string[], folder: string): void {
   const file = join(folder, 'input');
   const versions = nodes.map((node) => spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim());

@@ -80,6 +80,7 @@ function copiesOf(root: string, catalogs: readonly string[], times: number): Cop
   ).flat();
 }
 
+/** The folders of a catalog, one for each package, sorted. */
 function packagesIn(root: string, catalog: string): string[] {
   return readdirSync(join(root, catalog), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -87,10 +88,12 @@ function packagesIn(root: string, catalog: string): string[] {
     .sort();
 }
 
+/** The first, the third and so on: for half a round. */
 function everyOther(copies: readonly Copy[]): Copy[] {
   return copies.filter((_, i) => i % 2 === 0);
 }
 
+/** Copies as long as they fit into so many bytes; one that is too large is left out. */
 function* limited(copies: readonly Copy[], bytes: number): Generator<Copy> {
   let left = bytes;
   for (const copy of copies) {
@@ -101,6 +104,7 @@ function* limited(copies: readonly Copy[], bytes: number): Generator<Copy> {
   }
 }
 
+/** Writes each copy into a folder of its own, under its new name. */
 function writeCopies(directory: string, copies: Iterable<Copy>): void {
   for (const { from, package: name, as } of copies) {
     const folder = join(directory, as);
@@ -111,6 +115,7 @@ function writeCopies(directory: string, copies: Iterable<Copy>): void {
   }
 }
 
+/** The files with blobs below a folder, sorted. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/.test(entry.name))

@@ -124,6 +124,7 @@ function peer(name: string, command: Contender['command'], program: string = nam
   return values.peers.split(',').includes(name) && isOnPath(program) ? [{ name, command }] : [];
 }
 
+/** The head of the table: three columns for each contender, then how many times as long each peer takes. */
 function heading(): string {
   const names = chosen[0]?.contenders.map(({ name }) => name) ?? [];
   const columns = [
@@ -136,6 +137,7 @@ function heading(): string {
   return `| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}`;
 }
 
+/** Whether a program, or one at a path, can be run. */
 function isOnPath(program: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
@@ -147,6 +149,7 @@ function isOnPath(program: string): boolean {
   });
 }
 
+/** Runs all contenders in turn, prints what each took, and adds their medians to the table. */
 function measure({ name, prepare, contenders }: Task, input: Input): void {
   const samples = new Map<string, Sample[]>(contenders.map((contender) => [contender.name, []]));
   for (let run = 0; run < Number(values.runs); run++) {
@@ -203,6 +206,7 @@ function timed(command: readonly string[]): Sample {
   return { wall, cpu: user + system, memory: kilobytes / 1024 };
 }
 
+/** The upper one of the two in the middle, where the samples are even in number. */
 function median(samples: readonly Sample[], key: keyof Sample): number {
   const sorted = samples.map((sample) => sample[key]).sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -216,12 +220,14 @@ function spread(samples: readonly Sample[], key: keyof Sample, digits = 2): stri
     .join(' ');
 }
 
+/** All files below a directory. */
 function filesIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
+/** The bytes of all files below a directory. */
 function sizeOf(directory: string): number {
   return filesIn(directory).reduce((sum, file) => sum + statSync(file).size, 0);
 }

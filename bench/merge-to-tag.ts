@@ -60,6 +60,7 @@ interface Counted extends Figures {
 if (values.publish === undefined) await compare();
 else console.log(JSON.stringify(await publish(values.publish)));
 
+/** Handles the push of a commit as `work` does, until its queue is empty. */
 async function publish(commit: string): Promise<Figures> {
   const [start, spent] = [performance.now(), process.cpuUsage()];
   const settings = settingsFrom({
@@ -109,6 +110,7 @@ async function publish(commit: string): Promise<Figures> {
   };
 }
 
+/** Publishes each of the last merges in a process of its own, and prints what they took. */
 async function compare(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-merges-'));
   const registry = await countedRegistry();
@@ -198,6 +200,7 @@ function withPolicy(directory: string, count: number, host: string): string[] {
   return made;
 }
 
+/** Counts the bytes of an answer while it is written. */
 function counted(response: ServerResponse, count: (bytes: number) => void): void {
   const { write, end } = response;
   const bytesOf = (chunk: unknown): number =>

@@ -26,6 +26,7 @@ export function additions(root: string, parts: readonly number[]): Addition[] {
   return parts.flatMap((part) => possible[Math.round(part * (possible.length - 1))] ?? []);
 }
 
+/** The files of a package with a bundle more; none where its head cannot be told. */
 function additionsTo(folder: string, name: string): Addition[] {
   return readdirSync(folder).flatMap((file) => {
     const path = join(folder, file);
@@ -82,6 +83,7 @@ function nextFree(version: string, isTaken: (version: string) => boolean): strin
   }
 }
 
+/** A text as a part of a pattern. */
 function escaped(text: string): string {
   return text.replaceAll(/[.\\+*?[^\]$(){}=!<>|:-]/g, '\\$&');
 }

@@ -30,6 +30,7 @@ export async function timedRun(command: readonly string[]): Promise<Run> {
   }
 }
 
+/** Runs GNU time to its end. */
 function ended(
   parameters: readonly string[],
 ): Promise<{ readonly status: number | null; readonly out: string; readonly err: string }> {

@@ -51,6 +51,10 @@ interface Sample {
   readonly count: Count;
 }
 
+/**
+ * Publishes by Portolan: the first time, unchanged, and once for each bundle, always after the first publish: what it has
+ * remembered and its tag are put back each time.
+ */
 async function ours({ directory, added }: Repository, compression: string): Promise<void> {
   const memory = join(scratch, `memory-${compression}`);
   const publish = async (commit: string): Promise<Sample> => {

@@ -62,6 +62,7 @@ try {
   process.exit();
 }
 
+/** Publishes a commit to the registry, and into a layout, whose layers `asOneLayer` unpacks. */
 async function publish(directory: string, commit: string): Promise<void> {
   await timedRun([
     ...[process.execPath, 'dist/portolan.mjs', 'publish', '--repo', directory, '--commit', commit],

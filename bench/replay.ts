@@ -34,16 +34,19 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
+/** Runs git in the clone. @returns what it printed */
 function git(...words: readonly string[]): string {
   return execFileSync('git', ['-C', clone, ...words], { encoding: 'utf8' });
 }
 
+/** Publishes the catalogs before the merges, then those of each merge, and prints what the latter took. */
 async function replay(): Promise<void> {
   const log = git('log', '--first-parent', '--format=%H', `-${Number(values.merges) + 1}`, 'HEAD');
   const [start = '', ...merges] = log.trim().split('\n').reverse();
   for (const catalog of new Set(merges.flatMap(catalogsOf))) {
     if (git('ls-tree', start, `catalogs/${catalog}`) !== '') await ours(start, catalog);
   }
+  // The first publish of a catalog is not that of a merge.
   samples.ours.length = 0;
   let refused = 0;
   for (const commit of merges) {
@@ -62,12 +65,14 @@ async function replay(): Promise<void> {
   for (const [who, taken] of Object.entries(samples)) if (taken.length > 0) row(who, taken);
 }
 
+/** The catalogs that a commit changes and still has. */
 function catalogsOf(commit: string): string[] {
   const files = git('diff', '--name-only', `${commit}^`, commit, '--', 'catalogs').split('\n');
   const touched = new Set(files.flatMap((file) => /^catalogs\/([^/]+)\/./.exec(file)?.[1] ?? []));
   return [...touched].filter((name) => git('ls-tree', commit, `catalogs/${name}`) !== '');
 }
 
+/** Publishes by Portolan, and adds what that took to the samples. */
 async function ours(commit: string, catalog: string): Promise<void> {
   registry.take();
   const run = await timedRun([
@@ -89,6 +94,7 @@ async function theirs(commit: string, catalog: string): Promise<void> {
   samples.theirs.push({ ...run, ...registry.take() });
 }
 
+/** Prints a row of medians; of what was sent, also the mean and the most. */
 function row(who: string, taken: readonly Sample[]): void {
   const sorted = (of: (one: Sample) => number): number[] => taken.map(of).sort((a, b) => a - b);
   const median = (of: (one: Sample) => number): number =>

@@ -41,6 +41,10 @@ export interface StandInOptions {
 const SOURCE = { repository: 'sea/catalogs', id: 1, branch: 'main' } as const;
 const SECRET = 'secret';
 
+/**
+ * Starts ministack with what the functions need, and a git server for the repository. @throws Error when ministack does
+ * not answer in 30 s
+ */
 export async function standIn({ repository, registry, scratch }: StandInOptions): Promise<StandIn> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
@@ -117,6 +121,7 @@ export async function standIn({ repository, registry, scratch }: StandInOptions)
   };
 }
 
+/** The branch, as messages name it. */
 function named() {
   const { repository, branch } = SOURCE;
   return { repository, branch };
@@ -145,6 +150,7 @@ function merged(repository: string, revision: string): string {
   return commit;
 }
 
+/** Gives the function the messages of the queue, one by one, until there are none. @throws Error for one that fails */
 async function drain(sqs: SQSClient, queue: string, work: Sandbox): Promise<void> {
   for (;;) {
     const { Messages: [message] = [] } = await sqs.send(
@@ -162,6 +168,7 @@ async function drain(sqs: SQSClient, queue: string, work: Sandbox): Promise<void
   }
 }
 
+/** Waits until something answers at a URL. @throws Error after 30 s */
 async function answers(url: string): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
     const isUp = await fetch(url).then(

@@ -43,6 +43,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
+/** Builds the image of each change beside that of the first, and prints what a publish would send of it. */
 async function measure(codec: Codec, added: readonly Addition[]): Promise<void> {
   const files = new Map(filesBelow(root).map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   const kept = new Map<string, Uint8Array>();
@@ -73,12 +74,14 @@ async function measure(codec: Codec, added: readonly Addition[]): Promise<void> 
   console.log(`| ${codec} | ${sent.length} | ${cells.join(' | ')} | ${first.layers} | ${changed} |`);
 }
 
+/** The paths of all files below a folder, as seen from it. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
+/** The image of files. What the builds before kept is in `kept`. */
 async function built(
   files: ReadonlyMap<string, string>,
   options: {
@@ -106,6 +109,7 @@ async function built(
   return outcome.built;
 }
 
+/** The bytes of a blob of an image that was built before. */
 function blobOf({ image }: BuiltCatalog, digest: string): AsyncIterable<Uint8Array> {
   const blob = image.blobs.find((one) => one.digest === digest);
   if (!blob) throw new Error(`the image before has no ${digest}`);
@@ -122,6 +126,7 @@ function sourceOf(files: ReadonlyMap<string, string>): CatalogSource {
   return { files: async () => all };
 }
 
+/** The identity of a text, remembered for the next builds. */
 function identify(text: string): string {
   const identity = createHash('sha256').update(text).digest('hex');
   identities.set(text, identity);

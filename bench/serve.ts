@@ -58,16 +58,19 @@ try {
 
 type Start = (port: number) => ChildProcess;
 
+/** Starts `portolan serve` for gRPC alone. */
 function portolan(catalog: string): Start {
   const words = ['dist/portolan.mjs', 'serve', catalog, '--http', 'off', '--listen'];
   return (port) => spawn(process.execPath, [...words, `127.0.0.1:${port}`], { stdio: 'ignore' });
 }
 
+/** Starts `opm serve` with a cache that is filled already. */
 function opm(catalog: string, cache: string): Start {
   const words = ['serve', catalog, '--cache-dir', cache, '--pprof-addr', '', '--termination-log'];
   return (port) => spawn('opm', [...words, join(scratch, 'end'), '--port', `${port}`], { stdio: 'ignore' });
 }
 
+/** Starts a server, asks it, and ends it: CPU and memory are those of the server. */
 async function measured(start: Start, method: string, calls: number): Promise<Sample> {
   const port = await freePort();
   const server = start(port);
@@ -85,6 +88,7 @@ async function measured(start: Start, method: string, calls: number): Promise<Sa
   }
 }
 
+/** A connection, once the server is up. @throws Error when the server has ended */
 async function connected(port: number, server: ChildProcess): Promise<ClientHttp2Session> {
   while (server.exitCode === null) {
     const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 1 << 20 } });

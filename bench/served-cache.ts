@@ -107,6 +107,7 @@ async function measure(
   }
 }
 
+/** Calls a method over a connection of its own. @returns bytes of the answer */
 async function ask(port: number, path: string): Promise<number> {
   const session = connect(`http://127.0.0.1:${port}`);
   try {
@@ -123,6 +124,7 @@ function listBundles(port: number): Promise<number> {
   return ask(port, '/api.Registry/ListBundles');
 }
 
+/** Whether the server answers. @throws Error when it has ended */
 async function isUp(port: number, server: ChildProcess): Promise<boolean> {
   if (server.exitCode !== null) throw new Error(`opm ended with ${server.exitCode}`);
   return ask(port, '/grpc.health.v1.Health/Check').then(
@@ -131,6 +133,7 @@ async function isUp(port: number, server: ChildProcess): Promise<boolean> {
   );
 }
 
+/** How many files a process has open now. */
 function openFiles({ pid }: ChildProcess): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

@@ -55,6 +55,7 @@ if (pictures !== undefined) await takePictures(pictures);
 await browser.close();
 await site.close();
 
+/** Takes a picture of each page on each screen. */
 async function takePictures(folder: string): Promise<void> {
   const screens = {
     light: { viewport: { width: 1280, height: 900 } },
@@ -71,6 +72,7 @@ async function takePictures(folder: string): Promise<void> {
   }
 }
 
+/** Loads a page as a phone does, with nothing cached. */
 async function load(url: string): Promise<Load> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true });
   const page = await context.newPage();

@@ -241,6 +241,7 @@ async function makeAction() {
   built.push({ path, contents: Buffer.from(text.replace(NO_DIGEST, sha256)) });
 }
 
+/** Builds files in memory, for `place`; their packages are noted for the notices. @param options esbuild's */
 async function make(options) {
   const { outputFiles, metafile } = await build({ ...options, write: false, metafile: true });
   metafiles.push(metafile);
@@ -272,7 +273,10 @@ function removeOthers(files) {
   }
 }
 
-/** Leaves in only what one command loads. */
+/**
+ * Leaves in only what one command loads: of the tables of commands its own modules, and of what these load later all but `lacks`.
+ * What is left out becomes an empty module, which start.ts never lets be reached.
+ */
 function onlyCommand({ modules, lacks = [] }) {
   const isTable = (module) => /^pipeline\/cli\/(?:opm\/)?commands\.ts$/.test(module);
   return {

@@ -49,10 +49,12 @@ function contractsOfChanges() {
   return [['contracts', 'node_modules/.bin/vitest', ...parameters]];
 }
 
+/** Whether some of the files have changes that are not committed, or are new. */
 function isChanged(paths) {
   return execFileSync('git', ['status', '--porcelain', '--', ...paths], { encoding: 'utf8' }) !== '';
 }
 
+/** Runs a step, and prints its result, and its output if it fails. @returns whether it passed */
 function run([name, program, ...parameters]) {
   const began = Date.now();
   return new Promise((resolve) => {
@@ -68,6 +70,7 @@ function run([name, program, ...parameters]) {
   });
 }
 
+/** How long ago a time was. */
 function seconds(since) {
   return `${((Date.now() - since) / 1000).toFixed(1)} s`;
 }

@@ -109,15 +109,18 @@ console.log(
   '\nAfter npm link, also in a repository of your own: portolan check --base origin/main --head HEAD',
 );
 
+/** Prints the heading of a step. */
 function say(text) {
   console.log(`\n== ${text}`);
 }
 
+/** Ends the demo: something is not as it should be. */
 function fail(text) {
   console.error(`demo: ${text}`);
   process.exit(1);
 }
 
+/** Runs git in the repository, without the configuration of the machine. @returns what it printed */
 function git(...parameters) {
   const environment = { ...process.env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
   for (const role of ['AUTHOR', 'COMMITTER']) {
@@ -127,6 +130,7 @@ function git(...parameters) {
   return execFileSync('git', ['-C', REPOSITORY, ...parameters], { env: environment, encoding: 'utf8' });
 }
 
+/** Commits everything as an author. */
 function commit(message, author) {
   git('add', '--all');
   git('commit', '--quiet', '--author', `${author} <${author}@example.com>`, '-m', message);
@@ -149,6 +153,7 @@ function shifted(digest) {
   return `sha256:${[...digest.slice(7)].reverse().join('')}`;
 }
 
+/** Runs Portolan and prints its output. Another exit code than the expected one ends the demo. @returns standard output */
 function portolan(parameters, expected) {
   const shown = parameters.map((parameter) =>
     parameter.startsWith(ROOT) ? relative(ROOT, parameter) : parameter,
@@ -162,10 +167,12 @@ function portolan(parameters, expected) {
   return stdout;
 }
 
+/** The first digest in a text. */
 function digestIn(text) {
   return /sha256:[0-9a-f]{64}/.exec(text)?.[0];
 }
 
+/** Starts `portolan registry` at a free port. @returns its host and port, and what ends it */
 async function startRegistry() {
   const parameters = ['registry', join(PLACE, 'registry'), '--listen', '127.0.0.1:0', '--quiet'];
   const child = spawn(process.execPath, [PROGRAM, ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });

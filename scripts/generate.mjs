@@ -108,6 +108,7 @@ async function loaded(entry) {
   }
 }
 
+/** The page docs/cli.md: the help of every command. */
 async function commandsMarkdown() {
   const { COMMAND_GROUPS } = await loaded('pipeline/cli/commands.ts');
   const { EXIT_CODES, helpText } = await loaded('pipeline/cli/command.ts');
@@ -129,6 +130,7 @@ async function commandsMarkdown() {
   return lines.join('\n');
 }
 
+/** Writes a file if it differs; with --check, only notes that it does. TypeScript is formatted first, as it is committed. */
 function output(file, content) {
   const formatted = file.endsWith('.ts')
     ? execFileSync('node_modules/.bin/biome', ['check', '--write', `--stdin-file-path=${file}`], {

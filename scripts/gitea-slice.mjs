@@ -46,6 +46,7 @@ while (wanted.length > 0) {
 }
 writeFileSync('test/fakes/fixtures/gitea-openapi.json', `${JSON.stringify(slice)}\n`);
 
+/** An operation with its query, its body and what it answers when it succeeds. */
 function sliceOf({ parameters = [], responses }) {
   const body = parameters.find((one) => one.in === 'body');
   return {
@@ -68,6 +69,7 @@ function sliceOf({ parameters = [], responses }) {
   };
 }
 
+/** A schema as OpenAPI 3 has that of a body, as in GitHub's description: Gitea's is of version 2. */
 function holder(schema) {
   return { content: { 'application/json': { schema } } };
 }
@@ -99,6 +101,7 @@ function answered(schema) {
   };
 }
 
+/** Properties with each schema cut. */
 function mapped(properties, cut) {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, cut(schema)]));
 }

@@ -74,10 +74,12 @@ function keep(name) {
   visit(cut, { NamedType: (type) => keep(type.name.value) });
 }
 
+/** Whether a type has fields here. */
 function isListed({ name }) {
   return name.value in FIELDS;
 }
 
+/** A schema without what only people read, and without directives. */
 function withoutDescriptions(document) {
   return visit(document, {
     enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),

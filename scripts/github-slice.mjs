@@ -90,7 +90,11 @@ while (wanted.length > 0) {
 }
 writeFileSync('test/fakes/fixtures/github-openapi.json', `${JSON.stringify(slice)}\n`);
 
-/** Without what only people read, noting every reference on the way. */
+/**
+ * Without what only people read, noting every reference on the way. OpenAPI 3.0 says `nullable` where JSON Schema has a type.
+ *
+ * @param inProperties whether the keys are names of fields, which may be `description`, and not words of a schema
+ */
 function bare(value, inProperties = false) {
   if (Array.isArray(value)) return value.map((item) => bare(item));
   if (typeof value !== 'object' || value === null) return value;

@@ -133,6 +133,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   },
 };
 
+/** The badges that do not depend on a release. */
 function badges(_: Install): string[] {
   const ci = `https://github.com/${REPOSITORY}/actions/workflows/ci.yml`;
   const scorecard = 'scorecard.dev';
@@ -147,6 +148,7 @@ function pinOf({ published, version, commit }: Install): string {
   return `${REPOSITORY}@${commit} # ${published ? `v${version}` : UNRELEASED}`;
 }
 
+/** A step of a workflow that checks with the Action. */
 function stepOfAction(install: Install): string[] {
   return ['```yaml', `- uses: ${pinOf(install)}`, '  with: {mode: check}', '```'];
 }

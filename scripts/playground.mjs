@@ -41,6 +41,7 @@ mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, html);
 process.stdout.write(`${out}: ${Math.round(html.length / 1000)} kB\n`);
 
+/** A program of the playground as one text, which cannot end the element that it stands in. */
 async function bundled(entry) {
   const { outputFiles } = await build({
     entryPoints: [entry],

@@ -49,19 +49,16 @@ Nobody looked at the results of 48 of the 100 before the repair: all 48 are the 
 of the 50, for an empty line at the end of a file and for a missing line break there.
 `;
 
+/** The page. `rulesOf` gives the rules of a row with their severities: none for a check that Portolan does not make. */
 export function presetsMarkdown(presets, rulesOf) {
   return [HEAD, ...Object.values(presets).map((preset) => section(preset, rulesOf)), COMPARED].join('\n');
 }
 
+/** The part of the page about one preset. */
 function section({ name, gate, repository, commit, date, rows, bundleRegistries = [] }, rulesOf) {
   const source = `[${repository}](https://github.com/${repository}/tree/${commit})`;
   const rowsOf = (isChecked) => rows.filter((row) => rulesOf(row).size > 0 === isChecked);
-  const registries =
-    bundleRegistries === 'config.yaml'
-      ? 'Registries of bundles: `allowed_bundle_registries` in `config.yaml` of the base branch.'
-      : bundleRegistries.length > 0
-        ? `Registries of bundles: ${bundleRegistries.map(code).join(', ')}.`
-        : '';
+  const registries = registriesText(bundleRegistries);
   const differences = rows.filter(({ differs }) => differs !== undefined);
   return [
     `## \`${name}\``,
@@ -84,10 +81,19 @@ function section({ name, gate, repository, commit, date, rows, bundleRegistries 
   ].join('\n');
 }
 
+/** Where bundle images may be; empty for a preset that does not say it. @param registries names, or the file that has them */
+function registriesText(registries) {
+  if (registries === 'config.yaml')
+    return 'Registries of bundles: `allowed_bundle_registries` in `config.yaml` of the base branch.';
+  return registries.length === 0 ? '' : `Registries of bundles: ${registries.map(code).join(', ')}.`;
+}
+
+/** A check, with a link to the gate's sources. */
 function checkCell({ check, source }, { repository, commit }) {
   return `[${check}](https://github.com/${repository}/blob/${commit}/${source})`;
 }
 
+/** The rules of a check with their severities; of many, what stands for them. */
 function rulesCell(row, rules) {
   if ('validators' in row)
     return `${rules.size} rules: those of ${code(`bundle validate --compat sdk --select-optional ${row.validators}`)}`;
@@ -97,6 +103,7 @@ function rulesCell(row, rules) {
     .join(', ');
 }
 
+/** A text as code. */
 function code(text) {
   return `\`${text}\``;
 }

@@ -111,7 +111,7 @@ export function actionReference(text) {
   ].join('\n');
 }
 
-/** Keys with a meaning below a node, by their path from it. */
+/** Keys with a meaning below a node, by their path from it: `[]` stands for any item, `*` for any key. */
 function keysBelow(node, path = '') {
   const nested = [
     ...Object.entries(node.properties ?? {}).map(([key, value]) => [
@@ -125,11 +125,13 @@ function keysBelow(node, path = '') {
     ...(isNode(node.then) ? [[path, node.then]] : []),
   ];
   return nested.flatMap(([at, value]) => {
+    // What an item means, the list says.
     const own = value.description !== undefined && !at.endsWith('[]') ? [[at, cell(described(value))]] : [];
     return [...own, ...keysBelow(value, at)];
   });
 }
 
+/** The description of a key, with its values unless it names all of them. */
 function described({ description = '', enum: values = [] }) {
   const unnamed = values.filter((value) => !description.includes(value));
   return unnamed.length === 0
@@ -137,10 +139,12 @@ function described({ description = '', enum: values = [] }) {
     : `${description} One of ${values.map((value) => `\`${value}\``).join(', ')}.`;
 }
 
+/** Whether a value is a schema: `additionalProperties` may be true or false. */
 function isNode(value) {
   return typeof value === 'object' && value !== null;
 }
 
+/** A text for a cell of a table. */
 function cell(text) {
   return text.trim().replaceAll('|', '\\|');
 }

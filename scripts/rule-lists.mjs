@@ -50,6 +50,7 @@ export function writeRuleLists() {
 /** Before vitest runs, in any of its configurations. */
 export { writeRuleLists as setup };
 
+/** The text of a list: it imports the rules of `sources`, each under the name of its file. */
 function listText(constant, summary, sources) {
   const named = sources.map(({ file, text }) => {
     const name = file.replace(/\.ts$/, '').replace(/[/-](.)/g, (_, letter) => letter.toUpperCase());

@@ -293,6 +293,7 @@ export async function rulesMarkdown(rules, exampleOf, presetsOf) {
   return lines.join('\n');
 }
 
+/** The part of the page about one rule. What has no fixture has an example of its own in {@link WITHOUT_FIXTURE}. */
 async function ruleLines({ id, severity, summary, fix, isOptional, opm = [] }, exampleOf, presets) {
   const folder = `test/rules/${id}`;
   const example = existsSync(folder) ? await exampleOf(folder, id) : undefined;
@@ -316,15 +317,18 @@ async function ruleLines({ id, severity, summary, fix, isOptional, opm = [] }, e
   return [...lines, ''];
 }
 
+/** Presets by their names, such as: the presets `a`, `b`. */
 function presetText(names) {
   const shown = names.map((name) => `\`${name}\``).join(', ');
   return `the ${names.length === 1 ? 'preset' : 'presets'} ${shown}`;
 }
 
+/** Lines as a block of a difference. */
 function diff(lines) {
   return ['```diff', ...lines, '```'];
 }
 
+/** A text in which `<` and `*` are nothing else in Markdown. */
 function plain(text) {
   return text.replaceAll('<', '\\<').replaceAll('*', '\\*');
 }

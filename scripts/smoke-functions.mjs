@@ -28,6 +28,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
+/** Ends with 1, and says why. */
 function fail(why) {
   console.error(why);
   process.exit(1);

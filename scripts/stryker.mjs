@@ -19,6 +19,7 @@ const { status } = spawnSync('node_modules/.bin/stryker', ['run', join(FOLDER, '
 if (status !== 0) process.exit(status ?? 1);
 console.log(table(JSON.parse(readFileSync(REPORT, 'utf8'))));
 
+/** Stryker's configuration for some files. */
 function config(mutate) {
   return {
     mutate,
@@ -63,6 +64,7 @@ function hasLogic(text) {
   );
 }
 
+/** The share of killed mutants, the killed and the living, by file. One that made the tests hang counts as killed. */
 function table({ files }) {
   const rows = Object.entries(files).map(([file, { mutants }]) => {
     const count = (...statuses) => mutants.filter(({ status }) => statuses.includes(status)).length;
@@ -75,6 +77,7 @@ function table({ files }) {
     .join('\n');
 }
 
+/** A share with one digit behind the point; a dash for a share of nothing. */
 function percent(part, whole) {
   return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)}%`;
 }

@@ -13,6 +13,7 @@ export const threadPrograms = (metafiles) => ({
   },
 });
 
+/** A module whose `PROGRAM` has its libraries in it. */
 async function bundled(path, metafiles) {
   const { PROGRAM } = await loaded(path);
   const { outputFiles, metafile } = await build({
@@ -30,6 +31,7 @@ async function bundled(path, metafiles) {
   return `export const PROGRAM = ${JSON.stringify(outputFiles[0].text)};\n`;
 }
 
+/** What a module exports that imports nothing itself. */
 async function loaded(path) {
   const { outputFiles } = await build({ entryPoints: [path], format: 'esm', write: false });
   return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);

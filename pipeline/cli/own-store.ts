@@ -66,6 +66,7 @@ function refuseForeign(path: string, root: string, user: number | undefined): vo
   throw refused(root, `other users can write to ${path}`, hint);
 }
 
+/** The error for a cache that cannot be believed. */
 function refused(root: string, why: string, hint: string): PipelineError {
   return new PipelineError('not-allowed', `cannot trust the cache ${root}: ${why}`, { hint });
 }

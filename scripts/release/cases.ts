@@ -70,6 +70,7 @@ export const casesFile: ReleaseFile = {
   text: () => `${JSON.stringify(caseSuite())}\n`,
 };
 
+/** All cases: the recorded answers of resolvers, and the fixtures of each rule that has some. */
 export function caseSuite(): CaseSuite {
   const lines = readFileSync(RESOLVED, 'utf8').trim().split('\n');
   return {
@@ -85,6 +86,7 @@ const ENGINES = {
   v1: 'the catalog resolver of operator-controller',
 };
 
+/** A recorded answer as a case. @param line its place in the file, from 1 */
 function resolverCase(
   { engine, answer, ...input }: { engine: 'v0' | 'v1'; answer: unknown },
   line: number,
@@ -93,6 +95,7 @@ function resolverCase(
   return { id: `${engine}/${line}`, olm: engine, source, input, expected: answer };
 }
 
+/** The cases of a rule, by the three kinds of its fixtures. */
 function casesOf(rule: Rule): ValidatorCase[] {
   const folder = join(FIXTURES, rule.id);
   const { states, changes, archives } = fixturesIn(folder);
@@ -105,6 +108,7 @@ function casesOf(rule: Rule): ValidatorCase[] {
   ];
 }
 
+/** What every case of a rule says of it. */
 function about(rule: Rule, path: string, kind: ValidatorCase['kind']) {
   const { id, severity, opm } = rule;
   return {
@@ -117,14 +121,17 @@ function about(rule: Rule, path: string, kind: ValidatorCase['kind']) {
   };
 }
 
+/** A catalog, or with `before` a change of one. */
 function catalogCase(
   rule: Rule,
   { folder, file, before }: { readonly folder: string; readonly file: string; readonly before?: string },
 ): ValidatorCase {
   const names = before === undefined ? [file] : [before, file];
   const texts = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
-  const [of, ofBase = {}] = texts.map(([, text]) => contextIn(text)).reverse();
-  const context = { ...of, ...(Object.keys(ofBase).length > 0 ? { before: ofBase } : {}) };
+  // The last text is the catalog itself; before it may stand the one that it changes.
+  const [own, ofBase = {}] = texts.map(([, text]) => contextIn(text)).reverse();
+  const context = { ...own, ...(Object.keys(ofBase).length > 0 ? { before: ofBase } : {}) };
+  // Fixtures of the folder that the context names, such as other catalogs of the clusters.
   const beside = readdirSync(folder).filter((name) => JSON.stringify(context).includes(JSON.stringify(name)));
   return {
     ...about(rule, join(folder, file), before === undefined ? 'catalog' : 'change'),
@@ -147,6 +154,7 @@ function contextIn(text: string): Record<string, unknown> {
   return Object.fromEntries(lines.map(([, name = '', json = '']) => [name, JSON.parse(json)]));
 }
 
+/** A folder whose files are in one fixture. */
 function folderCase(rule: Rule, path: string): ValidatorCase {
   const members = membersOf(readFileSync(path, 'utf8'));
   const options = members.get('options');
@@ -154,6 +162,7 @@ function folderCase(rule: Rule, path: string): ValidatorCase {
     ...about(rule, path, 'folder'),
     files: Object.fromEntries(archivedFiles(members)),
     ...(options === undefined ? {} : { context: { options: JSON.parse(options) } }),
+    // `file` comes first, as in catalogs.
     expected: [...members].flatMap(([name, text]) =>
       memberExpectations(name, text).map(({ file, ...one }) => ({ file, ...one })),
     ),

@@ -47,7 +47,9 @@ async function chartArtifact({ version, image, digest }: Release): Promise<Image
   return { root, manifests: [], blobs: [config, layer] };
 }
 
+/** The chart's values with the release's image as the default. @throws Error unless they have the lines for it */
 function withImage(values: string, image: string, digest: string): string {
+  // The other lines stay, with their comments.
   const text = values
     .replace(/^ {2}repository: ''$/m, `  repository: ${image}`)
     .replace(/^ {2}digest: ''$/m, `  digest: ${digest}`);
@@ -60,6 +62,7 @@ function withImage(values: string, image: string, digest: string): string {
   return text;
 }
 
+/** The files of the chart in a folder of its name, as `helm package` has them: without times, in the order of their paths. */
 function filesOf(changed: ReadonlyMap<string, string>): TarEntry[] {
   return readdirSync(FOLDER, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -13,6 +13,7 @@ export function checksums(directory: string): string {
   return lines.join('');
 }
 
+/** The digest of a file, in hexadecimal. */
 function sha256(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }

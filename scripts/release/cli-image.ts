@@ -82,6 +82,7 @@ function entriesOf(stage: string, folder = ''): TarEntry[] {
     });
 }
 
+/** The configuration of the base's image with the program, its labels and the layer on top. It does not run as root. */
 function configOf(
   below: Readonly<Record<string, unknown>>,
   { entrypoint, labels, diffId }: CliImage & { readonly diffId: string },

@@ -79,12 +79,14 @@ try {
   client.close();
 }
 
+/** The value of an option. @throws Error without it */
 function needed(option: keyof typeof values): string {
   const value = values[option];
   if (typeof value !== 'string') throw new Error(`--${option} is missing`);
   return value;
 }
 
+/** Writes everything that a release consists of into a directory, which is emptied before. Checksums come last. */
 async function prepare(): Promise<void> {
   const version = versionOf(needed('tag'));
   const out = resolve(needed('out'));
@@ -164,12 +166,14 @@ async function buildImage(tarball: string, version: string, out: string): Promis
   }
 }
 
+/** Writes an image into an OCI layout, under a tag. */
 async function writeLayout(image: ImageContent, path: string, tag: string): Promise<void> {
   const { registry, reference, finish } = await openDestination(parseLocation(`oci:${path}:${tag}`), client);
   await pushImage(registry, reference, { image });
   await finish();
 }
 
+/** Pushes the image of the command line, then the artifacts that name it. */
 async function push(): Promise<void> {
   await pushLayout(LAYOUT, needed('to'));
   for (const { layout, place } of ARTIFACTS) await pushLayout(layout, `${needed('to')}/${place}`);
@@ -217,6 +221,7 @@ async function sign(registry: RegistryClient, image: ReturnType<typeof withDiges
   await attachDocument(registry, { reference: image, manifest }, statement);
 }
 
+/** Runs a program. @returns standard output, up to 256 MiB; Node allows 1 MiB by default */
 function run(program: string, words: readonly string[]): string {
   return execFileSync(program, words, {
     encoding: 'utf8',

@@ -17,10 +17,12 @@ export async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
+/** A value as JSON, in bytes. */
 export function json(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
+/** A manifest or an index of an image, with its digest. */
 export function manifestOf(value: unknown, mediaType: string = OCI_MANIFEST): Manifest {
   const bytes = json(value);
   return { mediaType, digest: digestOf(bytes), bytes };

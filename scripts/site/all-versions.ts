@@ -27,6 +27,7 @@ mkdirSync(out, { recursive: true });
 const list = versions.map(({ name, folder }) => ({ name, base: `${values.base}${folder}` }));
 writeFileSync(join(out, 'versions.json'), JSON.stringify(list));
 
+/** Builds the site of a release in a work tree of its tag, which is removed. */
 function atTag(version: SiteVersion): void {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-site-'));
   try {
@@ -39,6 +40,7 @@ function atTag(version: SiteVersion): void {
   }
 }
 
+/** Builds the site of the sources in a directory into the folder of a version. */
 function build(cwd: string, { name, ref, folder }: SiteVersion): void {
   const options = {
     base: `${values.base}${folder}`,

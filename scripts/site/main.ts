@@ -80,6 +80,7 @@ function install(): void {
   writeFileSync(mark, lock);
 }
 
+/** Writes a file, with the folders above it. */
 function write(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);

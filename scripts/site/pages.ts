@@ -125,6 +125,7 @@ function wordsOf(part: string): string {
   return (part.split('\n')[0] ?? '').replace(/^portolan /, '');
 }
 
+/** The page of one command. */
 function commandPage(part: string): SitePage & { readonly words: string; readonly summary: string } {
   const [title = '', ...lines] = part.split('\n');
   const words = wordsOf(part);
@@ -229,10 +230,12 @@ function outsideCode(text: string, change: (part: string) => string): string {
     .join('');
 }
 
+/** A generated document without the comment that says so. */
 function withoutNote(text: string): string {
   return text.replace(/^<!--.*-->\n/, '');
 }
 
+/** The anchor of a rule: ids have a slash. */
 function anchor(id: string): string {
   return id.replace('/', '-');
 }

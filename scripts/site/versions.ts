@@ -34,6 +34,7 @@ export function siteVersions(tags: readonly string[]): SiteVersion[] {
   return [...released, { name: 'main', ref: 'main', folder: released.length === 0 ? '' : 'main/' }];
 }
 
+/** Compares versions number by number: negative, 0 or positive. */
 function compare(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((number, index) => number !== b[index]);
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);

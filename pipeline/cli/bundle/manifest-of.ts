@@ -26,6 +26,7 @@ export function namedManifest(path: string): ManifestFile {
   return readManifestFile(path, bytes);
 }
 
+/** The error for a manifest that is too large to be read. */
 function tooLarge(path: string): PipelineError {
   return new PipelineError('too-large', `${path} is ${TOO_LARGE}`);
 }

@@ -66,6 +66,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The error for a kubeconfig that cannot be used. */
 function usage(message: string, hint?: string): PipelineError {
   return new PipelineError('usage', message, hint === undefined ? {} : { hint });
 }

@@ -157,6 +157,7 @@ function set(name: string, value: string, { flags, values }: FlagTarget): void {
   appendToGroup(values, name, stored);
 }
 
+/** The error for a line that cannot be read. */
 function usage(message: string): PipelineError {
   return new PipelineError('usage', message);
 }

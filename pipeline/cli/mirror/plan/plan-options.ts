@@ -197,6 +197,7 @@ export function refuseUnused(command: Command, invocation: Invocation): void {
     throw usageError(command, '--base-image needs --build');
 }
 
+/** The way that the options choose: all but the attached plan need `--to`. */
 function wayOf({ text }: Invocation): Way {
   if (text('from') !== undefined) return 'upgrade';
   if (text('image-set') !== undefined) return 'image-set';
