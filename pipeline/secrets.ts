@@ -28,6 +28,7 @@ export function keepAuthorization(value: string): void {
   keepSecret(secret.replace(/=+$/, ''));
   const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(secret, 'base64').toString('utf8')) ?? [];
   keepSecret(password);
+  // The Base64 of a password that is too short to be kept would itself be long enough.
   if (password.length >= SHORTEST) keepSecret(Buffer.from(password).toString('base64').replace(/=+$/, ''));
 }
 

@@ -83,8 +83,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // There is nowhere to say that nothing can be said.
 process.stderr.on('error', () => undefined);
 
-/** A defect of the program's own is not a verdict. */
-function defect(error: unknown): void {
+/** Reports a defect of the program itself: there is no verdict then, so the exit code is 2. */
+function reportDefect(error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const lines = ['portolan: this is a bug in portolan, please report it:', ...stack.split('\n')];
   terminal.err(linesText(lines));
@@ -92,10 +92,10 @@ function defect(error: unknown): void {
 }
 
 process.on('uncaughtException', (error) => {
-  defect(error);
+  reportDefect(error);
   process.exit();
 });
 
 runCommandLine(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
   process.exitCode = code;
-}, defect);
+}, reportDefect);

@@ -169,6 +169,7 @@ function fishScript(commands: readonly Completable[]): string {
   /** Offers a word where exactly the words before it are typed. What is not a command by itself is described by what can follow. */
   const fishWord = (before: string, word: string): string => {
     const [typed, words] = before === '' ? [0, word] : [before.split(' ').length, `${before} ${word}`];
+    // fish counts the program, too.
     const where = `test (count (commandline -opc)) -eq ${typed + 1}${before === '' ? '' : `; and __portolan_is ${before}`}`;
     const description = commands.find((one) => one.words === words)?.summary ?? next.get(words)?.join(', ');
     return `complete -c portolan -n "${where}" -f -a ${word} -d ${fishText(description ?? '')}`;

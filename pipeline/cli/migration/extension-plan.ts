@@ -47,7 +47,7 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
   const bundle = installed && home?.read.catalog.packages.get(one.package)?.bundles.get(installed.name);
   const { watched, why } = watchedBy(one, around, bundle);
   const support = bundle ? gatedSupport(bundle).obstacles : [];
-  // Where no catalog has the version, C7 says so, and the missing pin is not another obstacle.
+  // That a pin is missing is an obstacle of its own only for a bundle that OLM v1 supports and a catalog has: else C7 says so.
   const isThere =
     bundle !== undefined || checks.some(({ check, result }) => check === 'C7' && result === 'pass');
   const unpinned = found && 'why' in found && support.length === 0 && isThere ? [found.why] : [];
@@ -136,6 +136,7 @@ function notesOf(
 /** Whether a ClusterExtension must say which catalog it means: others may have the package, too. */
 function isAmongSeveral({ view, moved, served }: ClusterCatalogs): boolean {
   const names = new Set([
+    // The only catalog that was given stands for those that the cluster has.
     ...served.flatMap(({ name, sources }) => (sources === undefined ? [] : [name])),
     ...moved.flatMap(({ name }) => (name === '' ? [] : [name])),
     ...view.all('ClusterCatalog').map((one) => textAt(one, 'metadata', 'name')),

@@ -95,6 +95,7 @@ function whyMissed(
       outcome.reason.bundle === installed.name;
     if (outcome.kind === 'fails' && !isChosen) return outcome.reason.text;
     const found = outcome.kind === 'upgrade' ? outcome.to.name : installed.name;
+    // Of ties, a cluster may take any.
     if (found !== installed.name || ties.length > 0) {
       const other = found === installed.name ? ties[0] : found;
       return `${installed.name} cannot be pinned: OLM v1 takes ${other} for version ${version} in channel ${channel}`;

@@ -212,9 +212,9 @@ async function writeEdits(
     const place = join(directory, path);
     const now = existsSync(place) ? readRegular(place) : undefined;
     // The work tree has what the edit leaves already, as after an earlier run.
-    const isDone =
-      now === undefined ? text === undefined : text !== undefined && now.equals(Buffer.from(text));
-    if (!isDone && !(now && old?.equals(now))) {
+    const isDone = text === undefined ? now === undefined : now?.equals(Buffer.from(text)) === true;
+    const isAsCommitted = now !== undefined && old?.equals(now) === true;
+    if (!isDone && !isAsCommitted) {
       throw new PipelineError('conflict', `${path} is not as the commit has it`, {
         hint: 'commit or stash your changes first',
       });

@@ -106,15 +106,11 @@ export async function diffRevisions(
   const reader = fileReader(objects, policy.limits);
   // A package that differs is in one of the commits; only the others have to be looked for.
   const others = packages.filter((name) => !change.packages.has(name));
-  if (others.length > 0)
-    refuseUnknown(
-      others,
-      new Set(
-        await Promise.all(
-          [baseId, trees.merged].map((tree) => namesIn(tree, { objects, layout: policy.layout, reader })),
-        ).then((names) => names.flat()),
-      ),
-    );
+  if (others.length > 0) {
+    const of = { objects, layout: policy.layout, reader };
+    const [before, after] = await Promise.all([namesIn(baseId, of), namesIn(trees.merged, of)]);
+    refuseUnknown(others, new Set([...before, ...after]));
+  }
   const { touched } = await touchedCatalogs({ objects, policy, trees, change }, reader);
   const changes = await Promise.all(
     touched.map(async (one) => {
