@@ -2,6 +2,7 @@
  * A text in segments, each a document of YAML with the separator behind it. A change touches few of them, however long the
  * text is, and the others are the same objects as before.
  */
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { onceFor } from '../../../catalog/go/once.ts';
 
 export interface Segment {
@@ -65,8 +66,9 @@ export class SegmentedText {
     const pieces = split(joined.slice(0, start) + text + joined.slice(stop), isFirst);
     // Behind its last separator the next document starts.
     if (end < this.#segments.length - 1 && pieces.at(-1)?.text === '') pieces.pop();
-    // A document that did not change stays the same object.
-    const segments = pieces.map((piece) => old.find((segment) => segment.text === piece.text) ?? piece);
+    // A document that did not change stays the same object. Each of equal ones is another object: an id has one place.
+    const byText = groupedBy(old, (segment) => segment.text);
+    const segments = pieces.map((piece) => byText.get(piece.text)?.shift() ?? piece);
     this.#segments.splice(from.index, old.length, ...segments);
     this.#known = undefined;
   }

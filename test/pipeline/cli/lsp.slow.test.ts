@@ -90,6 +90,21 @@ describe('a catalog', () => {
     expect(all.map(({ rule }) => rule)).toEqual([...(early[1] ?? []), 'graph/edge-from-absent']);
   });
 
+  test('equal documents stay two, each in its place, after edits of the first one', async () => {
+    const [head, bundle] = [HEAD, BUNDLE('1.0.0')];
+    const text = new SegmentedText(`${head}${bundle}${bundle}${BUNDLE('1.1.0')}`);
+    const catalog = new CatalogFolder('v4.20');
+    catalog.files.set('/c/catalog.yaml', text);
+    const before = await catalog.findings();
+    const { line } = text.at(head.split('\n').length);
+    const start = { line, character: 0 };
+    text.change({ range: { start, end: start }, text: '#' });
+    await catalog.findings();
+    text.change({ range: { start, end: { line, character: 1 } }, text: '' });
+    expect(await catalog.findings(undefined, true)).toEqual(before);
+    expect(new Set(text.segments.map(({ id }) => id)).size).toBe(text.segments.length);
+  });
+
   test.each(['', '---\n'])('documents in JSON are checked, in a file that begins with %j', async (start) => {
     const text = [
       '{"schema":"olm.package","name":"p","defaultChannel":"none"}',
