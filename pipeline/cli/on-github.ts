@@ -34,6 +34,7 @@ export function namesGitHub(text: string, { directory }: Terminal): boolean {
  */
 export function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
   const { environment, err } = terminal;
+  // A job sets a variable from a secret that is missing to an empty text.
   const token = environment['GITHUB_TOKEN'] || environment['GH_TOKEN'];
   if (!token) {
     throw new PipelineError('usage', `no GitHub token to access ${text}`, {

@@ -181,7 +181,7 @@ async function reportPast(past: Past, { operands }: Invocation, terminal: Termin
   await lines([pastHeadline(found), ...uncheckedLines(found), '']);
 }
 
-/** What the merges of the past did; how far it is goes to standard error. */
+/** What the merges of the past did; how far it is goes to standard error. @param found called for each that did harm, as it is found */
 async function pastOf(
   { root, since }: Past,
   terminal: Terminal,
@@ -206,6 +206,7 @@ async function pastOf(
             `checked ${done} of ${amountText(merges, 'merge')}: ${harmful} stranded or broke installations`,
         ),
       found: async (merge) => {
+        // What is printed next must not follow the line of progress.
         clear();
         await found?.(merge);
       },

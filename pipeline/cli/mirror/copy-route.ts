@@ -121,6 +121,7 @@ async function toArchive(
   const writer = await openArchiveWriter({ directory: archive, part, since });
   const { keepsReferrers } = client;
   return {
+    // The archive itself remembers what it has.
     ports: { from: client, to: writer.target, keepsReferrers, memory: NO_MEMORY },
     isLoading: false,
     close: writer.close,
