@@ -12,6 +12,7 @@ interface TemplateFields {
 
 export type ImageTemplate = (fields: TemplateFields) => string;
 
+/** `{{.Package}}`, with the white space around it, which the dashes of `{{- .Package -}}` remove. */
 const ACTION = /(\s*)\{\{(-\s)?\s*(.*?)\s*(\s-)?\}\}(\s*)/gs;
 const FIELD = /^\.(Package|Name|Version)$/;
 

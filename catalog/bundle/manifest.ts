@@ -258,6 +258,7 @@ const MAX_INT64 = 2n ** 63n - 1n;
  * floats, no negative zero.
  */
 export function objectNumbers(value: unknown): unknown {
+  // Integers below an int64 come as floats: go-yaml reads them so.
   if (typeof value === 'bigint') return value > MAX_INT64 ? Number(value) : value;
   if (Object.is(value, -0)) return 0;
   if (typeof value !== 'object' || value === null) return value;

@@ -244,8 +244,9 @@ function checkFolders(
     if (folders.has(folder) && !isManifest && textOf(first.value['packageName']) === '') {
       report('unreadable', 'not a manifest: it has no kind', first.document.locate([]), 'warning');
     }
-    const parents = folder.split('/').map((_, i, parts) => parts.slice(0, i).join('/'));
-    const within = folders.has(folder) ? undefined : parents.find((parent) => folders.has(parent));
+    // Of `a/b/c` the empty text, `a` and `a/b`.
+    const ancestors = folder.split('/').map((_, i, parts) => parts.slice(0, i).join('/'));
+    const within = folders.has(folder) ? undefined : ancestors.find((ancestor) => folders.has(ancestor));
     if (within !== undefined) {
       const message = `operator-sdk refuses a folder within that of a version (${within})`;
       report('version-folder', message, at(file.path), 'warning');

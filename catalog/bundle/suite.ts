@@ -235,6 +235,7 @@ export const SELECTABLE: readonly string[] = [
 
 const KEY = '[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?';
 const VALUE = '[-A-Za-z0-9_.]*';
+/** `suite=a`, `suite in (a, b)`, and `suite` or `!suite`. */
 const REQUIREMENTS: readonly RegExp[] = [
   new RegExp(`^(?<key>${KEY})\\s*(?<operator>==?|!=)\\s*(?<value>${VALUE})$`),
   new RegExp(
@@ -249,6 +250,7 @@ const REQUIREMENTS: readonly RegExp[] = [
  * @returns undefined for a text that is not a selector, or selects nothing
  */
 export function selectedRules(selector: string): readonly string[] | undefined {
+  // Commas separate requirements, but those in parentheses separate values.
   const requirements = selector.split(/,(?![^(]*\))/).map((text) => requirementIn(text.trim()));
   // What is not a requirement selects nothing.
   const selected = VALIDATORS.filter((validator) => requirements.every((isMet) => isMet?.(validator)));

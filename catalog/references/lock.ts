@@ -114,18 +114,18 @@ export function pinReferences(text: string, pins: readonly Pin[]): Pinned {
   return { text: lines.join('\n'), refused: lost.map(({ pin }) => pin) };
 }
 
-/** Names of anchors; a `&` within one begins no other. */
+/** Names of anchors, `a` of `image: &a quay.io/x/y:v1`; a `&` within one begins no other. */
 const ANCHORS = /(?<![^\s,[\]{}])&([^\s,[\]{}]+)\s/g;
 
 /** How far into a file Go looks for the brace that says JSON, which has no comments. */
 const SNIFF = 4096;
 
-/** The name of the alias that is the value at a place, or that the key there has as its value. */
+/** The name of the alias that is the value at a place, or that the key there has as its value: `a` of `image: *a`. */
 function aliasAt(line: string, { column }: Pin): string | undefined {
   return /^(?:[\w"']+\s*:\s+)?\*([^\s,[\]{}]+)/.exec(line.slice(column - 1))?.[1];
 }
 
-/** Several places of a catalog may be one of its text, by merge keys. */
+/** Several places of a catalog may be one of its text, by merge keys. The last pin of each place is kept. */
 function onePinPerPlace(pins: readonly Pin[]): Pin[] {
   return [...new Map(pins.map((pin) => [`${pin.line}:${pin.column}`, pin])).values()];
 }

@@ -62,6 +62,7 @@ export async function checkCatalog(
     channel: (channel) => lightChannel(channel, own),
     deprecations: (deprecations) => lightDeprecations(deprecations, own),
     other: (blob) =>
+      // Rules about the lifecycle of versions read its value once all blobs are known.
       blob.schema === LIFECYCLE
         ? { ...blob, document: blob.document.detached() }
         : lightBlob(blob, ['schema', 'package', 'name'], own),
@@ -104,7 +105,7 @@ function ownTexts(): OwnText {
 
 type OwnText = (text: string) => string;
 
-/** The parts of a bundle that rules about the whole catalog need. */
+/** The parts of a bundle that rules about the whole catalog need. One property stays, because findings point to the version in it. */
 function lightBundle(bundle: Bundle, own: OwnText): Bundle {
   const version = bundle.properties.findIndex(({ type }) => type === 'olm.package');
   const paths = [['name'], ['package'], ['image'], ['properties', version, 'value', 'version']];

@@ -40,18 +40,21 @@ export function loweringFields(ofPackage: Package, channel: Channel, most: numbe
     const isNewer = (name: string): boolean => (positions.get(name) ?? -1) >= from;
     // Entries may name each other a million times, and hardly any leads down.
     if (entry.skipRange === '' && !isNewer(entry.replaces) && !entry.skips.some(isNewer)) return [];
-    const named = [...namedBy(entry)].filter(([name]) => isNewer(name));
-    const byName = new Map(named);
+    const named = [...namedBy(entry)].flatMap(([name, by]) => {
+      const position = positions.get(name) ?? -1;
+      return position >= from ? [{ name, by, position }] : [];
+    });
+    const byName = new Map(named.map(({ name, by }) => [name, by]));
     const bundlesAt = (at: readonly number[]): Bundle[] => at.flatMap((position) => ordered[position] ?? []);
     const ofNames = (field: EdgeField): LoweringField => {
-      const own = named.filter(([, by]) => by === field).map(([name]) => positions.get(name) ?? 0);
+      const own = named.filter(({ by }) => by === field).map(({ position }) => position);
       const lowest = bundlesAt(own.sort((a, b) => a - b).slice(0, most));
       const includes = ({ name }: Bundle): boolean => byName.get(name) === field;
       return { channel, entry, field, to, count: own.length, lowest, includes };
     };
     const ofRange = (): LoweringField => {
       // An edge counts once: what a field names is not counted again for the range.
-      const skipped = [...byName.keys()].map((name) => positions.get(name) ?? 0);
+      const skipped = named.map(({ position }) => position);
       const covered = coveredAbove(skipRangeOf(entry), { versions, from, skipped, most });
       const includes = ({ name }: Bundle): boolean =>
         isNewer(name) && !byName.has(name) && covered.includes(positions.get(name) ?? -1);

@@ -14,13 +14,14 @@ export const MOST_LISTED = 6;
  * @param count how many there are, where `names` has only the first of them
  */
 export function listed(names: readonly string[], count: number = names.length): string {
+  // The number of the others takes the place of a name.
   const shown = count > MOST_LISTED ? names.slice(0, MOST_LISTED - 1) : names;
   const more = count > shown.length ? [`${count - shown.length} more`] : [];
   const all = [...shown, ...more];
   return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
 }
 
-/** Texts of many, cut short; what is beyond is counted. */
+/** `a; b; and 5 more`: texts with a semicolon between, a long list cut short as by {@link listed}. */
 export function joined(texts: readonly string[]): string {
   const more = texts.length > MOST_LISTED ? [`and ${texts.length - MOST_LISTED + 1} more`] : [];
   const shown = more.length > 0 ? texts.slice(0, MOST_LISTED - 1) : texts;

@@ -99,7 +99,7 @@ function* newStepsOf(
     let at: PackageInstallation = start;
     for (const to of stepsBy(nextAfter, start)) {
       const { name } = at.installed;
-      // A bundle that was on its path before as well is a start of its own.
+      // The rest of the path was given for another start, or the bundle was on the path before and is a start of its own.
       if (at !== start && (given.has(name) || (formerNext && passedBefore(start, formerNext, name)))) break;
       given.add(name);
       yield { ...at, to, newTo: start.installed };

@@ -121,6 +121,7 @@ function sideOf(change: Change, ofPackage: string, name: string): Side | undefin
   if (!bundle) return undefined;
   const { after, before } = change;
   const isIn = ({ catalog }: World): boolean => catalog.packages.get(ofPackage)?.bundles.get(name) === bundle;
+  // A bundle that was only published once is in none of them: the state before knows the past.
   const world = [after, before, ...after.preceding, ...before.preceding].find(isIn) ?? before;
   return { bundle, world, manifests: world.manifests(bundle) };
 }

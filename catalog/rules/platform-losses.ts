@@ -30,7 +30,7 @@ export const WORST_FIRST: readonly Loss['what'][] = ['package', 'channel', 'v0',
 
 /**
  * How much is lost among what can be lost under the same OLM, 0 for the most: who had lost more has not lost anything
- * new.
+ * new. Under OLM v1, a missing channel is only an upgrade path that ends.
  */
 export function rankOf({ what, olm }: Loss): number {
   return WORST_FIRST.filter(
@@ -118,6 +118,7 @@ function lostWithoutChannel(
   world: World,
 ): string | undefined {
   const [now, then] = [world, to].map((one) => endIn(one, { olm, package: channel.package }, installed));
+  // A head that is upgraded to that of another channel leaves the catalog from there.
   if (!now || !then || now.at.name !== installed.name) return undefined;
   return lostEnd(now, then, () => `it never reaches a head: ${endText(then.path)}`);
 }
@@ -197,7 +198,10 @@ function endFor({ selects, olm, channel }: Loss, world: World, installed: Instal
   return endOfPath(upgradePathOf(world.foresight, following, installed));
 }
 
-/** If the package was new in the next catalog, the author of that change decides which versions can go on. */
+/**
+ * Whether an installation was lost before the merge as well. If the merge adds the package to the next catalog, the loss
+ * counts as new: its author decides which versions can go on.
+ */
 function wasLost(loss: Loss, at: Installed, { before }: Sides): boolean {
   const { channel, to } = loss;
   const toBefore = before.following.find(({ name }) => name === to.name);

@@ -38,8 +38,11 @@ function findReached(world: World, ofPackage: Package): Reached[] {
   for (const channel of ofPackage.channels.values()) {
     for (const { name } of channel.entries) {
       const from = ofPackage.bundles.get(name);
-      for (const olm of from ? world.olm : [])
-        if (from) add(targetOf(world, { channel: channel.name, from, olm }) ?? '', [olm]);
+      if (!from) continue;
+      for (const olm of world.olm) {
+        const target = targetOf(world, { channel: channel.name, from, olm });
+        if (target !== undefined) add(target, [olm]);
+      }
     }
   }
   return [...reached.values()];
@@ -51,7 +54,7 @@ interface Step {
   readonly olm: Olm;
 }
 
-/** Name of the bundle that another one becomes next. */
+/** Name of the bundle that another one becomes next; undefined where it stays. */
 function targetOf({ foresight }: World, { channel, from, olm }: Step): string | undefined {
   const { next } = upgradePathOf(foresight, { package: from.package, channel, olm }, installedOf(from));
   return upgradeOf(next)?.to.name;

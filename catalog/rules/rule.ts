@@ -66,7 +66,7 @@ export interface Rule {
   readonly checkWorld?: (world: World, report: Report) => void;
   /** Looks at what a change of a catalog does to clusters. */
   readonly compare?: (change: Change, report: Report) => void;
-  /** Whether what it sees in a change is all that is news: what it foresees of the new state of a package is known. */
+  /** Whether only its `compare` finds what is new in a change: what its `checkWorld` finds counts as known. */
   readonly comparisonTellsNews?: true;
   /** Checks the replies of registries about a catalog's references. */
   readonly resolved?: (references: ResolvedReferences, report: Report) => void;
@@ -112,7 +112,7 @@ export type SeverityOf = (rule: Rule) => Severity | 'off';
 
 /** Rules in the order of their ids. */
 export function byId(rules: readonly Rule[]): readonly Rule[] {
-  // A dot behind the id: `crd/scale-status` comes before `crd/scale`, as their files did.
+  // A dot behind the id sorts `crd/scale-status` before `crd/scale`, as `scale-status.ts` comes before `scale.ts`.
   return rules.toSorted((a, b) => (`${a.id}.` < `${b.id}.` ? -1 : 1));
 }
 
@@ -264,7 +264,7 @@ export function bundleChecker(
   };
 }
 
-/** Findings of a loader with the severities that a policy gives their rules. */
+/** Findings of a loader with the severities that a policy gives their rules; others keep theirs. */
 export function withSeverities(
   findings: readonly Finding[],
   rules: readonly Rule[],

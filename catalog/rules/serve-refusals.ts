@@ -34,12 +34,13 @@ export function refusals(catalog: Catalog, loadFindings: readonly Finding[]): Fi
 export function isLoadedByV1(loadFindings: readonly Finding[], name: string): boolean {
   return !loadFindings.some(
     ({ rule, severity, package: packageName }) =>
-      severity === 'error' && SPLIT.has(rule) && (packageName === undefined || packageName === name),
+      // An error without a package may hide blobs of any.
+      severity === 'error' && LOADING_RULES.has(rule) && (packageName === undefined || packageName === name),
   );
 }
 
 /** Errors that stop a file from being split into blobs, or a blob from being loaded. Blobs without a schema are ignored. */
-const SPLIT: ReadonlySet<string> = new Set([
+const LOADING_RULES: ReadonlySet<string> = new Set([
   'fbc/bundle-object',
   'fbc/duplicate-key',
   'fbc/field-type',

@@ -349,6 +349,7 @@ function child(node: YamlNode, step: string | number, searched: Set<YamlNode>): 
   const { own, merges } = keysOf(node);
   const last = own.get(step);
   for (const { at, value } of merges) {
+    // What is merged before the last own pair is overwritten by it.
     if (last && at < last.at) break;
     for (const source of value.kind === 'sequence' ? value.items : [value]) {
       const found = child(target(source), step, searched);

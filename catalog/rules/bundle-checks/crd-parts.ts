@@ -83,6 +83,7 @@ function urlDefects(url: string): string[] {
   // Scheme, authority, path, query and fragment, as Go's url.Parse splits them.
   const [, scheme = '', authority = '', query = '', fragment = ''] =
     /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#.*)?$/is.exec(url) ?? [];
+  // To Go, a `#` or a `?` alone is an empty fragment or query.
   return [
     ...(scheme.toLowerCase() === 'https' ? [] : ['must start with https://']),
     ...(authority.replace(/^.*@/s, '') === '' ? ['must name a host'] : []),

@@ -164,8 +164,9 @@ export const checkCrdFieldCase: Check = (bundle, report) => {
   for (const key of miscasedKeys(bundle)) {
     if (isUnrendered(key)) continue;
     const { crd, path, field, isOwned, isSpelled } = key;
-    // The name of a version matters only if the bundle owns that version.
-    const isNeeded = SOUGHT.test(path.join('.')) && (isOwned || !/\d/.test(path.join('.'))) && !isSpelled;
+    // The name of a version, `spec.versions.0.name`, matters only if the bundle owns that version.
+    const isOfVersion = path.some((step) => typeof step === 'number');
+    const isNeeded = SOUGHT.test(path.join('.')) && (isOwned || !isOfVersion) && !isSpelled;
     const message = `CRD ${JSON.stringify(crd.name)}: ${path.join('.')} must be spelled ${field}: OLM v0 reads it in any case, but OLM v1 and kubectl do not`;
     report(message, crd.document.locate(path), {
       hint: `${field}: …`,
@@ -212,6 +213,7 @@ export const checkCrdGroup: Check = eachCrd(({ spec, say }) => {
 
 export const checkCrdScope: Check = eachCrd(({ spec, isBeta, say }) => {
   const scope = memberText(spec, 'scope');
+  // The default of v1beta1 is Namespaced.
   if (scope === 'Namespaced' || scope === 'Cluster' || (isBeta && scope === '')) return;
   say(['spec', 'scope'], `must be Namespaced or Cluster, found ${JSON.stringify(scope)}`);
 });
@@ -434,7 +436,7 @@ export const checkNotOwned: Check = csvCheck((csv, report, bundle) => {
   }
 });
 
-/** Group and kind without the version. */
+/** Group and kind without the version: `a.com Kind=B` of `a.com/v1, Kind=B`. */
 function kindKey(api: string): string {
   return api.replace(/\/[^/,]*, /, ' ');
 }

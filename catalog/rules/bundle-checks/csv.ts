@@ -288,8 +288,8 @@ export const checkConversionModes: Check = csvCheck((csv, report) => {
     .map((mode) => memberText(mode, 'type'));
   // There are four, and the message of each webhook names them.
   const found = JSON.stringify(supported.slice(0, 4));
-  const onlyAll = !modes.some(
-    (mode) => (memberText(mode, 'type') === 'AllNamespaces') !== (mode['supported'] === true),
+  const onlyAll = modes.every(
+    (mode) => (memberText(mode, 'type') === 'AllNamespaces') === (mode['supported'] === true),
   );
   for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
     const converts = memberText(webhook, 'type') === 'ConversionWebhook';

@@ -106,6 +106,7 @@ function reportAlike(name: string, group: readonly Mutated[], report: Report): v
     group.length === 1
       ? `bundle ${quoted(first.bundle.name)} ${first.says(true)}: ${first.text}`
       : `${group.length} bundles of package ${quoted(name)} ${first.says(false)}: ${joined(texts)}`;
+  // A note is about bundles that were never published, so no cluster has them.
   const installed =
     first.details.severity === 'info' ? {} : { installed: group.map(({ version }) => version) };
   report(message, locate(first.bundle, ...first.path), { package: name, ...installed, ...first.details });
@@ -212,7 +213,8 @@ function mutatedElsewhere(change: Change, bundle: Bundle): Mutated[] {
   const isHere = catalog === change.before.name;
   const until = last === undefined ? '' : ` until ${last}`;
   const says = (isOne: boolean): string => {
-    const verb = last === undefined ? (isOne ? 'is' : 'are') : isOne ? 'was' : 'were';
+    const [is, was] = isOne ? ['is', 'was'] : ['are', 'were'];
+    const verb = last === undefined ? is : was;
     const differs = isHere
       ? `${isOne ? 'comes' : 'come'} back different`
       : `${isOne ? 'differs' : 'differ'} here`;

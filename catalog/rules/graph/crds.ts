@@ -204,6 +204,7 @@ function droppedOn({ from, to }: Between): readonly string[] {
 function unservedOn({ from, to }: Between): readonly string[] {
   const after = new Map((to.world.crds(to.bundle) ?? []).map((crd) => [crd.name, crd.versions]));
   return (from.world.crds(from.bundle) ?? []).flatMap(({ name, versions, storedVersions }) => {
+    // A CRD that is gone is reported as dropped.
     const kept = after.get(name) ?? versions;
     return versions
       .filter((version) => version.served && !kept.some((one) => one.served && one.name === version.name))

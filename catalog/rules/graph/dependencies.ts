@@ -261,7 +261,7 @@ function hintFor({ property, kind }: Unreadable): string {
   return 'correct the requirement: a range has three numbers for each version, such as >=1.0.0 <2.0.0';
 }
 
-/** The range that was most likely meant: without a `v`, with all three numbers. */
+/** The range that was most likely meant: `>=1.2.0 <2.0.0` for `>=v1.2,<2`. Undefined if even that is not one. */
 function readableRange(written: string): string | undefined {
   const range = withoutEmptyAlternatives(written)
     .replaceAll(',', ' ')

@@ -159,8 +159,8 @@ function reportField(lowerings: LoweringField, takers: Takers, report: Report): 
 }
 
 /**
- * A range without its upper bounds, ended below the own version. One with alternatives is only hinted at: each would
- * need its own bound.
+ * A range without its upper bounds, ended below the own version: `>=1.0.0 <2.0.0` of 1.5.0 becomes `>=1.0.0 <1.5.0`. One
+ * with alternatives is only hinted at: each would need its own bound.
  */
 function belowOwn(range: string, version: string): string {
   return range.includes('||')

@@ -126,6 +126,7 @@ export const rules: readonly Rule[] = [
         if (!isOpen(range)) continue;
         const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper bound, so newer versions would be downgraded to it`;
         const bounded = `${range.text} <${versionText(bundle)}`;
+        // A bound behind the range would end its last alternative alone.
         const isOne = !range.text.includes('||');
         const location = placeOfEntry(channel, entry.index, 'skipRange');
         report(message, location, {
@@ -148,6 +149,7 @@ export const rules: readonly Rule[] = [
     compare(change, report) {
       const jumps = (['v0', 'v1'] as const).flatMap((olm) =>
         changesUnder(change, olm)
+          // The usual choices: a subscription names a channel, an extension none.
           .filter(({ channel }) => (channel === '') === (olm === 'v1'))
           .flatMap((move) => jumpOf(move) ?? []),
       );
