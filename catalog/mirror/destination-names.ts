@@ -38,7 +38,7 @@ function nestedPlacement({ role, written, wanted, digest }: ImageRequest, naming
   };
 }
 
-/** A host as a component of a path. No host has an underscore, so hosts stay distinct. */
+/** A host as a component of a path, which must be lower case. No host has an underscore, so hosts stay distinct. */
 function hostComponent(host: string): string {
   return host.toLowerCase().replace(':', '_');
 }

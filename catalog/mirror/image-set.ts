@@ -274,8 +274,8 @@ class Reader {
       this.report('storageConfig is not used: the mirror itself is the state', ['storageConfig'], 'info');
   }
 
-  /** Reports a part of the configuration that Portolan does not mirror. */
-  #refuseUnsupported(what: string, path: Path): void {
+  /** Reports a part of the configuration that Portolan does not mirror: an error, or a warning if the user skips it. */
+  #reportUnsupported(what: string, path: Path): void {
     const result =
       this.#unsupported === 'error'
         ? 'Portolan does not support'
@@ -309,7 +309,7 @@ class Reader {
   /** What a section selects, which must be something. Reports what Portolan does not mirror. */
   #images(mirror: Fields, section: string): ImageSet {
     for (const other of Object.keys(OTHERS)) {
-      if (!isEmpty(mirror[other])) this.#refuseUnsupported(`${section}.${other}`, [section, other]);
+      if (!isEmpty(mirror[other])) this.#reportUnsupported(`${section}.${other}`, [section, other]);
     }
     const all = this.#selected(mirror, section);
     if (all.catalogs.length + all.additional.length + (all.charts?.length ?? 0) === 0 && !all.platform)

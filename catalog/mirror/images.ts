@@ -66,11 +66,12 @@ export async function catalogImages(
   source: CatalogSource,
   deployed?: DeployedImages,
 ): Promise<CatalogImages> {
-  // Bundles are looked up by the versions in their properties.
-  const images = await collectImages(deployed ? source : withoutProperties(source), deployed);
-  // Errors are reported for the whole text, each at its own location.
+  // `deployed` looks bundles up by the versions in their properties, so these stay.
+  if (deployed) return collectImages(source, deployed);
+  const images = await collectImages(withoutProperties(source));
+  // What was left out may change what is reported, and where: then the whole text is read.
   const isSound = images.findings.length + images.doubtful.size + images.empty.length === 0;
-  return isSound || deployed ? images : collectImages(source);
+  return isSound ? images : collectImages(source);
 }
 
 /** Reads the references of a catalog, blob by blob. */

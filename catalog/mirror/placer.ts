@@ -170,7 +170,7 @@ function placedIndex(found: Placement, { reference, digest, from }: CatalogReque
     return reference === found.written ? found : { ...found, written: reference, source: reference };
   const { wanted, destination } = found;
   const isNamed = wanted.kind === 'tag' || wanted.tag !== undefined || digest === undefined;
-  // The tag of a digest would promise the whole catalog.
+  // The default tag, made of the digest of the whole catalog, would promise all of it.
   const own = isNamed ? destination : { ...destination, tag: digestTag(digest) };
   return { ...found, written: reference, source: from, destination: own };
 }

@@ -81,7 +81,7 @@ export function imageSetRequest(
     const chosen = images[i];
     if (!chosen) return [];
     const selected = !takesAll(selection);
-    // The tag of a digest would promise the whole catalog.
+    // The default tag, made of the digest of the whole catalog, would promise all of it.
     const tag = targetTag ?? (selected && catalog.includes('@') ? selectionTag(selection) : undefined);
     const target = {
       ...(targetCatalog === undefined ? {} : { repository: targetCatalog }),

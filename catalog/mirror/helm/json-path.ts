@@ -23,6 +23,7 @@ type Step =
       readonly to: number | undefined;
       readonly by: number;
     }
+  /** `operator` is one of `==`, `!=`, `<`, `<=`, `>`, `>=` and `exists`. */
   | { readonly kind: 'filter'; readonly left: Operand; readonly operator: string; readonly right: Operand };
 
 type Operand = { readonly steps: readonly Step[] } | { readonly value: string | number | boolean };
@@ -63,6 +64,7 @@ function braced(text: string): { inner: string; after: string } {
   return { inner: found[1] ?? '', after: text.slice(found[0].length) };
 }
 
+/** A field's name, such as `image` or `app\.kubernetes\.io/name`. */
 const NAME = /^(?:[^\s.[\](){}'",=<>!?@$*:\\]|\\.)+/;
 
 class PathReader {

@@ -79,7 +79,7 @@ export function readVirtualImages(
   const stream = streamIn(text);
   const all = isObject(stream) ? stream['architectures'] : undefined;
   if (!isObject(all)) return 'does not list boot images';
-  // oc-mirror takes that of x86_64, whatever the payload is for: without one that fits, none is left out.
+  // oc-mirror always takes the image for x86_64. Portolan takes those of the payload, or all where none is for it.
   const known = architectures.flatMap((one) => VIRTUAL[one] ?? []);
   const wanted = architectures.includes('multi') || known.length === 0 ? Object.values(VIRTUAL) : known;
   const images = wanted.flatMap((architecture) => {

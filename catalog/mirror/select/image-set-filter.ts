@@ -244,8 +244,8 @@ function bundlesByPackage(bundles: readonly Bundle[]): Map<string, Map<string, B
 }
 
 /**
- * The links from the lowest one that sees all versions of the range below it, down to
- * the last that sees one; and what they skip, as far as it is in the range.
+ * The shortest part of the chain that has all versions of the range, as entries or in their skips. Links in between stay
+ * whatever their version, so that upgrades pass them; of what the links skip, only versions of the range stay.
  */
 function linksBetween(chain: readonly Link[], within: (name: string) => boolean): Set<string> {
   const seen = new Set<string>();
@@ -263,7 +263,7 @@ function linksBetween(chain: readonly Link[], within: (name: string) => boolean)
     counts[i] = count;
   }
   const names = new Set<string>();
-  // From the lowest link with all of them to the last before the first link with none.
+  // From the lowest link at or below which all of them are, to the last one at or below which any is.
   const head = counts.lastIndexOf(count);
   const tail = counts.indexOf(0);
   for (const link of chain.slice(head, tail < 0 ? undefined : tail)) {

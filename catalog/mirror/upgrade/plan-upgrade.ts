@@ -118,7 +118,7 @@ class Planner {
         return this.#planned(active);
       } catch (error) {
         if (!(error instanceof UpgradeRefusal)) throw error;
-        // The reason that counts is that of the way with most catalogs, unless another way is only not known.
+        // The last way has the most catalogs, so its refusal counts; but one for lack of knowledge comes first.
         refusal = refusal?.isUnknown ? refusal : error;
       }
     }
@@ -175,7 +175,7 @@ class Planner {
     const later = this.#minors.filter((minor) => compareMinors(minor, platform) > 0);
     const passed = later.filter(isBetween);
     const next = following ? [...passed, following] : [];
-    // From an even version to the next even one, clusters update their nodes once.
+    // From an even version to the next even one, clusters update their nodes once: no node runs the odd one between.
     const isQuick = platform.minor % 2 === 0 && passed.length === 1;
     return {
       platform,
@@ -369,8 +369,11 @@ interface OpenWay extends Way {
 }
 
 interface Trial {
+  /** Those that were tried, then those of `added`. */
   readonly ways: readonly Way[];
+  /** Operators that OLM v0 installs because others require them. */
   readonly added: readonly ClusterOperator[];
+  /** Why the ways do not go together; empty where they do. */
   readonly reasons: readonly string[];
   readonly planned: PlannedStage;
 }

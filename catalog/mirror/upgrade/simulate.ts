@@ -86,7 +86,7 @@ function namespaceSwitch(
     const source = sources.find(({ catalog }) => catalog.packages.has(operator.package)) ?? NOTHING;
     return { source, place: { package: operator.package, channel }, installed: operator.installed };
   });
-  const { steps, reason } = namespaceUpgrades(scope, members, true);
+  const { steps, reason } = namespaceUpgrades(scope, members, { addsRequired: true });
   return {
     steps: steps.map(({ package: name, to, isNew }) => {
       const own = placed.find(({ operator }) => operator.package === name);

@@ -97,6 +97,7 @@ function candidates(stage: Stage, { operator, home, context }: Omit<OperatorAtSt
       const isLower = installed !== undefined && compareVersions(version, installed) < 0;
       if (isLower || !mayLeaveWith(stage, operator.package, bundle)) return [];
       const lifecycle = context.lifecycles(home.catalog).of(operator.package, version)?.lifecycle;
+      // Without lifecycle metadata, nothing speaks against a version of the platform.
       const works = (minor: Minor): boolean =>
         lifecycle?.openshift?.some((one) => compareMinors(one, minor) === 0) ?? true;
       if (!works(stage.platform)) return [];
@@ -317,7 +318,7 @@ const blobsByCatalog = new WeakMap<Catalog, Map<string, Blobs>>();
 
 /** The blobs of some packages: a selection of them looks at nothing else. */
 function blobsOf(catalog: Catalog, names: ReadonlySet<string>): Blobs {
-  const key = [...names].sort().join(' ');
+  const key = JSON.stringify([...names].sort());
   const blobsByNames = blobsByCatalog.get(catalog) ?? new Map<string, Blobs>();
   blobsByCatalog.set(catalog, blobsByNames);
   const before = blobsByNames.get(key);
