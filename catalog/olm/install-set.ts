@@ -124,7 +124,7 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
     return lacked;
   };
   const lacked = bundles.flatMap((one) => lackedBy(one));
-  return [...new Map(lacked.map((one) => [`${one.bundle}\n${one.requires}`, one])).values()];
+  return [...new Map(lacked.map((one) => [JSON.stringify([one.bundle, one.requires]), one])).values()];
 }
 
 /** The bundles of all catalogs that meet a requirement. */

@@ -216,7 +216,7 @@ class Unit {
     this.#isCluster = isCluster;
   }
 
-  /** @param rankedOutcome undefined for a row that is not asked about */
+  /** Adds the clusters of a row. @param rankedOutcome undefined for a row that is not asked about */
   add({ count = 1, installation }: FleetRow, rankedOutcome: RankedOutcome | undefined): void {
     const share = { package: installation.package, clusters: count };
     this.#all.push(share);

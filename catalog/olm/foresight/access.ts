@@ -87,7 +87,7 @@ function* kindsOf({ apiGroups, resources }: AccessRule): Generator<{ group: stri
   for (const group of apiGroups) for (const resource of resources) yield { group, resource };
 }
 
-/** @param wide whether it must be granted in all namespaces */
+/** Whether indexed rules grant a single verb. @param wide whether it must be granted in all namespaces */
 function isCovered({ exact, others }: Index, single: Single, wide: boolean): boolean {
   const own = exact.get(JSON.stringify([single.group, single.resource])) ?? [];
   return [...own, ...others].some((one) => (one.wide || !wide) && covers(one.rule, single));

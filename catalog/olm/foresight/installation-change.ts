@@ -1,5 +1,5 @@
 /**
- * Moves: what a change of a catalog does to each installation.
+ * What a change of a catalog does to each installation.
  */
 import type { Installed } from '../../fbc/edge.ts';
 import type { UpgradePath } from './foresight.ts';
@@ -22,26 +22,26 @@ const changesByPackage = new WeakMap<Change, Map<string, readonly InstallationCh
 export function installationChanges(change: Change, name: string): readonly InstallationChange[] {
   const byPackage = changesByPackage.get(change) ?? new Map<string, readonly InstallationChange[]>();
   changesByPackage.set(change, byPackage);
-  const found = byPackage.get(name) ?? findMoves(change, name);
+  const found = byPackage.get(name) ?? findChanges(change, name);
   byPackage.set(name, found);
   return found;
 }
 
 const changesByOlm = new WeakMap<Change, Map<Olm, readonly InstallationChange[]>>();
 
-/** Moves of all packages of a change under one OLM, or none when no cluster runs it. */
+/** What becomes of the installations of all packages of a change under one OLM, or none when no cluster runs it. */
 export function changesUnder(change: Change, olm: Olm): readonly InstallationChange[] {
   const byOlm = changesByOlm.get(change) ?? new Map<Olm, readonly InstallationChange[]>();
   changesByOlm.set(change, byOlm);
   const found =
     byOlm.get(olm) ??
-    change.packages.flatMap((name) => installationChanges(change, name).filter((move) => move.olm === olm));
+    change.packages.flatMap((name) => installationChanges(change, name).filter((one) => one.olm === olm));
   byOlm.set(olm, found);
   return found;
 }
 
 /** The upgrade paths before and after a change, for every installation that clusters may have of a package. */
-function findMoves(change: Change, name: string): InstallationChange[] {
+function findChanges(change: Change, name: string): InstallationChange[] {
   return [...change.after.olm].sort().flatMap((olm) => {
     const all = clusterInstallations(change.before, name, olm);
     // Who selects no channel has the same upgrades from every channel: each version counts once.
@@ -57,14 +57,14 @@ function findMoves(change: Change, name: string): InstallationChange[] {
 }
 
 /**
- * Moves under one OLM without those that another one stands for. Under OLM v1, whoever is affected without a channel is
- * affected with any: the move without one stands for all. Under OLM v0, most subscriptions name a channel: the move
+ * Changes under one OLM without those that another one stands for. Under OLM v1, whoever is affected without a channel is
+ * affected with any: the change without one stands for all. Under OLM v0, most subscriptions name a channel: the change
  * without one is left out if any channel is affected.
  */
-export function eachOnce(moves: readonly InstallationChange[]): readonly InstallationChange[] {
+export function eachOnce(changes: readonly InstallationChange[]): readonly InstallationChange[] {
   const keyOf = ({ package: name, installed }: InstallationChange): string =>
     JSON.stringify([name, installed.name]);
   const isFirst = ({ olm, channel }: InstallationChange): boolean => (channel === '') === (olm === 'v1');
-  const firstKeys = new Set(moves.filter(isFirst).map(keyOf));
-  return moves.filter((move) => isFirst(move) || !firstKeys.has(keyOf(move)));
+  const firstKeys = new Set(changes.filter(isFirst).map(keyOf));
+  return changes.filter((one) => isFirst(one) || !firstKeys.has(keyOf(one)));
 }

@@ -55,7 +55,7 @@ const MOST = 200;
 /** The upgrade path of the first of some operators. */
 export function namespacePath(scope: Scope, members: readonly Member[]): NamespacePath {
   const [first] = members;
-  const { steps, members: last, reason } = namespaceUpgrades(scope, members, false);
+  const { steps, members: last, reason } = namespaceUpgrades(scope, members, { addsRequired: false });
   return {
     steps: steps.flatMap(({ package: name, to }) => (name === first?.place.package ? [to] : [])),
     end: last[0]?.installed ?? { name: '', version: undefined },
@@ -71,7 +71,7 @@ export function namespacePath(scope: Scope, members: readonly Member[]): Namespa
 export function namespaceUpgrades(
   scope: Scope,
   members: readonly Member[],
-  addsRequired: boolean,
+  { addsRequired }: { readonly addsRequired: boolean },
 ): NamespaceUpgrades {
   const steps: NamespaceStep[] = [];
   let now = members;

@@ -43,6 +43,7 @@ function lanesThatMatter(lanes: readonly Lane[]): (installed: Installed) => read
     for (const name of namingOf(lane.entries).names()) {
       const known = naming.get(name);
       if (!known) naming.set(name, [lane]);
+      // A lane may name a bundle twice, one after the other in this loop.
       else if (known.at(-1) !== lane) known.push(lane);
     }
   }

@@ -113,8 +113,10 @@ function failsWith(code: Reason['code'], text: string): Fails {
 /** A bundle that OLM v1 may take. */
 export interface Candidate {
   readonly bundle: Bundle;
+  /** Undefined for a bundle without a version, or with a release that is not valid. */
   readonly versionRelease: VersionRelease | undefined;
   readonly deprecated: boolean;
+  /** What leads there, as in an {@link Upgrade}. */
   readonly edge: EdgeField | 'version' | 'none';
 }
 

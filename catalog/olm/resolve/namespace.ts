@@ -329,6 +329,7 @@ class Problem {
           (one.channel === '' || one.channel === node.channel) &&
           one.catalog === source.name,
       );
+      // A subscription may name a ClusterServiceVersion that is gone: then it is installed again.
       const upToDate = ({ installedCSV }: Subscription): boolean =>
         installedCSV === node.name && this.#existing.some(({ name }) => name === installedCSV);
       if (subscriptions.length > 0 && subscriptions.every(upToDate)) return [];

@@ -111,6 +111,7 @@ interface Index {
   readonly entries: readonly { readonly entry: Entry; readonly rank: number }[];
   /** The lists of the channels that they are from. */
   readonly lists: readonly (readonly Entry[])[];
+  /** Position in `entries` of the best one that follows an installation, or -1. */
   readonly first: FirstFollower;
   /** Positions by version and release. */
   readonly byVersion: ReadonlyMap<string, number>;

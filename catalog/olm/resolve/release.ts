@@ -58,7 +58,7 @@ export function compareVersionReleases(a: VersionRelease, b: VersionRelease): nu
 
 const ZERO: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] };
 
-/** Compares releases as pre-releases are compared, but that no release is lower than any. */
+/** Compares releases as pre-releases are compared, except that a version without a release is the lowest. */
 function compareReleases(a: Version['prerelease'], b: Version['prerelease']): number {
   if (a.length === 0 || b.length === 0) return Math.sign(a.length - b.length);
   return compareVersions({ ...ZERO, prerelease: a }, { ...ZERO, prerelease: b });

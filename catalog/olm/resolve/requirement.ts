@@ -100,7 +100,11 @@ export function gvkText(key: string): string {
   return `${kind} (${group}/${version})`;
 }
 
-/** The offer in a bundle's properties. Unreadable properties offer nothing. */
+/**
+ * The offer in a bundle's properties. Unreadable properties offer nothing.
+ *
+ * @param known what is known without them; an empty package is none
+ */
 export function offerOf(
   properties: readonly Property[],
   known: { readonly package: string; readonly version: Version | undefined },
@@ -110,13 +114,9 @@ export function offerOf(
   const packages = fields('olm.package', PROPERTY_SHAPES.get('olm.package'));
   const versions = packages.map(({ version = '' }) => tryParseVersion(version));
   const gvks = fields('olm.gvk', GVK);
+  const knownPackages = known.package === '' ? [] : [known.package];
   return {
-    packages:
-      packages.length > 0
-        ? packages.map(({ packageName = '' }) => packageName)
-        : known.package === ''
-          ? []
-          : [known.package],
+    packages: packages.length > 0 ? packages.map(({ packageName = '' }) => packageName) : knownPackages,
     versions: [...versions, known.version].filter((version) => version !== undefined),
     gvks: gvks.map(({ group = '', version = '', kind = '' }) => gvkKey(group, version, kind)),
     labels: fields('olm.label', LABEL).map(({ label = '' }) => label),

@@ -43,10 +43,10 @@ export const AS_TODAY: GraphPolicy = {
 export function stopsAmong(versions: readonly Version[], { stops, required }: GraphPolicy): Version[] {
   const newest = new Map<string, Version>();
   for (const version of versions) {
-    const group =
-      stops === 'minor' ? `${version.major}.${version.minor}` : stops === 'major' ? `${version.major}` : '';
+    if (stops !== 'minor' && stops !== 'major') break;
+    const group = stops === 'minor' ? `${version.major}.${version.minor}` : `${version.major}`;
     const known = newest.get(group);
-    if (group !== '' && (!known || compareVersions(version, known) > 0)) newest.set(group, version);
+    if (!known || compareVersions(version, known) > 0) newest.set(group, version);
   }
   const wanted = required.filter((stop) => versions.some((one) => compareVersions(one, stop) === 0));
   return [...newest.values(), ...wanted]

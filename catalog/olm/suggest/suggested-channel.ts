@@ -123,6 +123,7 @@ function entryOf(task: ChannelTask, seat: ChannelSeat): SuggestedEntry {
   const isSkipped = ({ name, byName }: Place): boolean => byName || listed.has(name);
   const named = seat.needs.filter(isSkipped).map(({ name }) => name);
   const rest = seat.needs.filter((one) => !isSkipped(one));
+  // A single installation is skipped by its name: a range is for several, and for one whose name is unknown.
   const range =
     rest.length > 1 || rest.some(({ byVersion }) => byVersion) ? rangeOver(task, place, rest) : '';
   const ledDown = isHead ? task.ledDown : [];

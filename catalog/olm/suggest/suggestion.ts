@@ -136,7 +136,7 @@ function tryPlans(scene: SuggestionInput, plans: readonly SuggestedChannel[]): T
   return { suggestion, worse };
 }
 
-/** Whether nothing can follow an installation: it is to be avoided, and all heads are lower. */
+/** Whether nothing is known that can follow an installation: it is to be avoided, and no head is known to be as high. */
 function isBeyond(
   { ofPackage, policy }: SuggestionInput,
   { channel, installed }: Installation,
