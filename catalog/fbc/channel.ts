@@ -60,6 +60,7 @@ export function chainBelow(channel: Channel, head: Entry): Chain {
     chain.set(at.replaces, chain.size);
   }
   const stranded = cycle ? [] : channel.entries.filter(({ name }) => !chain.has(name) && !isSkipped(name));
+  // What replaces nothing ends the chain with the empty name.
   return { names: [...chain.keys()].filter((name) => name !== ''), cycle, stranded };
 }
 

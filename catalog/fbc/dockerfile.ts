@@ -261,7 +261,7 @@ function withoutQuotes(text: string): string {
   );
 }
 
-/** A text with its variables filled in; undefined if one has no value, or the budget is spent. */
+/** A text with its variables filled in: `$a`, `${a}`, `${a-b}` and `${a:-b}`; undefined if one has no value, or the budget is spent. */
 function filledIn(text: string, { values, budget }: Scope): string | undefined {
   let isKnown = true;
   const filled = text.replace(

@@ -282,11 +282,7 @@ class FileReader {
         if (!isPlainlyOpened(text, piece)) fast = undefined;
         else if (!readsAhead && !this.#known)
           fast = readFast(text, piece.from, piece.to, piece.line, this.#limits.depth);
-        const read = fast
-          ? markedDocument(this.#path, fast)
-          : this.#known && isPlainlyOpened(text, piece)
-            ? this.#knownDocument(this.#known, text, piece)
-            : this.#fullYaml(text, piece);
+        const read = fast ? markedDocument(this.#path, fast) : this.#slowDocument(text, piece);
         fast = undefined;
         if (read && !this.#goesBeyond(read.values, piece.line)) yield read;
         if (this.#isFull) return piece.line;
@@ -294,6 +290,13 @@ class FileReader {
     } finally {
       closeText();
     }
+  }
+
+  /** A document that the fast reader did not read: one that is known by its text, or else by the complete reader. */
+  #slowDocument(text: string, piece: Piece): ReadDocument | undefined {
+    return this.#known && isPlainlyOpened(text, piece)
+      ? this.#knownDocument(this.#known, text, piece)
+      : this.#fullYaml(text, piece);
   }
 
   #badSeparator({ rest, line, column }: BadSeparator): void {

@@ -146,6 +146,7 @@ class Loader {
 
   constructor(limits: LoadLimits, each: EachBlob, known: KnownDocuments | undefined) {
     this.#room = limits.room ?? (limits.nodes === undefined ? valueRoom() : undefined);
+    // A total that the caller gives counts in place of the room.
     this.#limits = this.#room ? { total: this.#room, ...limits } : limits;
     this.#each = each;
     this.#knownDocuments = known;

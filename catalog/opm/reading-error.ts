@@ -40,7 +40,7 @@ export function readingError(bytes: Uint8Array): string | undefined {
 function octetError(bytes: Uint8Array): { at: number; problem: string } | undefined {
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0;
-    // A character has as many bytes as its first one has leading ones; ASCII has none.
+    // A character has as many bytes as its first one has leading ones; ASCII has none. Other first bytes have the width 0.
     const ones = Math.clz32((~lead & 0xff) << 24);
     const width = ones === 0 ? 1 : ones >= 2 && ones <= 4 ? ones : 0;
     if (width === 0) return { at, problem: 'invalid leading UTF-8 octet' };
@@ -82,9 +82,11 @@ function jsonStreamError(text: string): string | undefined {
   }
 }
 
-/** The message for a value in a JSON stream: alone, and after reading it as YAML failed, too. */
+/** What opm says of a value in a JSON stream. */
 interface Refusal {
+  /** Where only JSON is tried. */
   readonly bare: string;
+  /** Where reading the rest as YAML failed, too. */
   readonly first: string;
 }
 
