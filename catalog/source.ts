@@ -83,7 +83,11 @@ export function compareWalk(a: string, b: string): number {
   return x - y;
 }
 
-/** The place of a character in the order. A slash ends a name, so it comes before every character of a longer one. */
-function walkRank(code: number): number {
-  return code === 47 /* / */ ? 0 : code + 1;
+/**
+ * The place of a UTF-16 unit in the order. A slash ends a name, so it comes before every character of a longer one.
+ * Surrogates stand for characters that come after all others in UTF-8.
+ */
+function walkRank(unit: number): number {
+  if (unit === 47 /* / */) return 0;
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit + 1;
 }
