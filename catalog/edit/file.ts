@@ -45,8 +45,9 @@ export function joinedText({ pieces }: FileText): string {
   return pieces.some(({ blob }) => blob) ? pieces.map(({ text }) => text).join('') : '';
 }
 
+/** The text of a YAML file, cut before each separator. Only a line feed ends a line here, as where files are read. */
 function yamlPieces(text: string): string[] {
-  return text.split(/^(?=---)/m).filter((piece) => piece !== '');
+  return text.split(/(?<![^\n])(?=---)/).filter((piece) => piece !== '');
 }
 
 /** The text of a JSON file, cut behind each value. @returns undefined for what begins like JSON and is YAML */

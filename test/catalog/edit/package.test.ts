@@ -25,3 +25,12 @@ test.each([
   const [after] = addDeprecation(files, 'p', { ...reference, message });
   expect(after && joinedText(after)).toBe(written(PACKAGE) + written(deprecations(OLD, NEW)));
 });
+
+test.each(['\u2028', '\u2029', '\r'])(
+  'a line break that is not a line feed cuts no document: %j',
+  (lineBreak) => {
+    const text = `---\nschema: olm.package\nname: p\ndescription: "a${lineBreak}---b"\n`;
+    const { pieces } = fileText('c.yaml', new TextEncoder().encode(text));
+    expect(pieces.map(({ blob }) => blob?.name)).toEqual(['p']);
+  },
+);
