@@ -70,7 +70,7 @@ function repeatedKey(text: string): string | undefined {
     // A text is a key where a colon follows it; a list has a set that stays empty.
     while (text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
     let after = i + 1;
-    while (' \t\n\r'.includes(text[after] ?? ':')) after++;
+    while (after < text.length && ' \t\n\r'.includes(text.charAt(after))) after++;
     if (text[after] !== ':') continue;
     const key = JSON.parse(text.slice(start, i + 1));
     if (keysOfOpen.at(-1)?.has(key)) return key;

@@ -22,7 +22,7 @@ import { type Edges, type GraphNode, nodeOf, type PackageGraph, type PlacedBundl
 export function addedByReplaces(
   graph: PackageGraph,
   bundles: readonly PlacedBundle[],
-  mayLose = false,
+  { mayLose }: { readonly mayLose: boolean },
 ): PackageGraph {
   const nodes = new Map([...graph.nodes, ...bundles.map((one) => [one.blob.name, nodeOf(one)] as const)]);
   const members = new Map(

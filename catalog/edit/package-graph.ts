@@ -21,7 +21,7 @@ export interface PlacedBundle {
 
 export type Edges = Pick<Entry, 'name' | 'replaces' | 'skips' | 'skipRange'>;
 
-/** A bundle that was added, whether a channel holds it or not. */
+/** A bundle of the package: one that a channel holds, or one that was added, whether a channel holds it or not. */
 export interface GraphNode extends Edges {
   readonly version: Version | undefined;
   /** Undefined for a bundle that was there before: what it looks like is not known. */

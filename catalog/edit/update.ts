@@ -44,7 +44,7 @@ export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: 
     checkNew(added, pkg);
     const graph =
       mode === 'replaces'
-        ? addedByReplaces(graphOf(pkg), added)
+        ? addedByReplaces(graphOf(pkg), added, { mayLose: false })
         : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), graphOf(pkg));
     const updated = withPackage(blobs, { name, pkg, graph, added });
     blobs = updated.blobs;
@@ -65,7 +65,7 @@ export function packageOf(bundles: readonly PlacedBundle[], mode: UpdateMode): U
   const start = graphOf(undefined);
   const graph =
     mode === 'replaces'
-      ? addedByReplaces(start, added, true)
+      ? addedByReplaces(start, added, { mayLose: true })
       : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), start);
   return withPackage(NO_BLOBS, { name: added[0]?.blob.package ?? '', pkg: undefined, graph, added });
 }

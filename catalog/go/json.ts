@@ -157,7 +157,7 @@ export class JsonReader {
     return slot;
   }
 
-  /** Notes another place for a node: an entry of an object has its place where its value begins. */
+  /** Notes another place for a node: a member of an object has the place of its key, unless its value is a scalar. */
   #remark(slot: number): void {
     this.#marks[slot] = this.#line;
     this.#marks[slot + 1] = this.#at - this.#lineStart + 1;

@@ -15,7 +15,7 @@ interface ErrorTree {
   readonly children: readonly ErrorTree[];
 }
 
-/** @returns undefined when nothing is wrong */
+/** What opm finds wrong with blobs whose parts fit together; undefined when nothing is wrong. */
 export function validationTree(blobs: Blobs): ErrorTree | undefined {
   const packages = [...catalogOf(blobs).packages.values()].sort((a, b) => compareText(a.name, b.name));
   return branch('invalid index', packages.map(packageTree));
@@ -31,6 +31,7 @@ export function treeText({ message, children }: ErrorTree, margin = ''): string 
   return [`${message}:`, ...lines].join('\n');
 }
 
+/** A part of the tree, a message alone, or nothing: `false` of a condition that does not hold. */
 type Branch = ErrorTree | string | undefined | false;
 
 /** A node with the defects among its children; undefined if there are none. */

@@ -252,7 +252,10 @@ class Seating {
 
 type Edges = Pick<GeneratedEntry, 'replaces' | 'skips'>;
 
-/** Edges of the seats that have any. Seats come by archetype, kind and version. */
+/**
+ * Edges of the seats that have any: of the last patch of each minor version. It replaces the one of the minor version
+ * before, and skips every other entry of its major version so far. Seats come by archetype, kind and version.
+ */
 function edgesOf(seats: readonly Seat[]): Map<Seat, Edges> {
   const edges = new Map<Seat, Edges>();
   let replaces = '';

@@ -11,14 +11,9 @@ import type { Blobs, Bundle, Channel, Entry } from '../../fbc/model.ts';
 import { newBlob } from '../../fbc/new-blob.ts';
 import type { Finding } from '../../finding.ts';
 import { isObject, listOf, structShape, text } from '../../go/shape.ts';
+import { compareVersionReleases, type VersionRelease } from '../../olm/resolve/release.ts';
 import { opmFindings } from '../../rules/opm.ts';
-import {
-  compareVersions,
-  parseRelease,
-  parseVersion,
-  type Version,
-  VersionError,
-} from '../../version/version.ts';
+import { parseRelease, parseVersion, VersionError } from '../../version/version.ts';
 import { entriesShape, entryBlobs, readTemplate, type Template } from './entries.ts';
 import {
   type Expand,
@@ -103,15 +98,8 @@ function checkNewer(blobs: Blobs, { name, base, location }: Substitution, image:
   if (!bundle) throw new TemplateError(`the catalog has no bundle ${base}`, location);
   const older = releaseOf(plainBundle(bundle), csvOf(bundle), location);
   const newer = releaseOf(plainBundle(image.bundle), image.csv, location);
-  const order =
-    compareVersions(older.version, newer.version) || compareReleases(older.release, newer.release);
-  if (order < 0) return;
+  if (compareVersionReleases(older, newer) < 0) return;
   throw new TemplateError(`${name} is not newer than ${base}, whose place it is to take`, location);
-}
-
-interface VersionRelease {
-  readonly version: Version;
-  readonly release: Version['prerelease'];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -147,13 +135,6 @@ function substitutesFor(bundle: Bundle, csv: Fields | undefined): string {
   const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
   const found = isObject(annotations) ? annotations['olm.substitutesFor'] : undefined;
   return typeof found === 'string' ? found : '';
-}
-
-/** Compares releases as pre-releases are compared, except that no release comes first. */
-function compareReleases(a: Version['prerelease'], b: Version['prerelease']): number {
-  if (a.length === 0 || b.length === 0) return Math.sign(a.length) - Math.sign(b.length);
-  const zero = parseVersion('0.0.0');
-  return compareVersions({ ...zero, prerelease: a }, { ...zero, prerelease: b });
 }
 
 /** The catalog with the new bundle, in every channel that has the base. */
