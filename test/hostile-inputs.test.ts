@@ -15,6 +15,7 @@ const OWN: readonly string[] = [
   'functions/ecr/credentials.ts',
   'functions/github.ts',
   'pipeline/change/path.ts',
+  'pipeline/cli/formed-option.ts',
   'pipeline/cli/monitor/monitor.ts',
   'pipeline/oci/image/compress.ts',
   'pipeline/oci/registry/quirks.ts',
