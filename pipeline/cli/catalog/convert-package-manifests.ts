@@ -47,17 +47,17 @@ export const command: Command = {
   },
 };
 
-/** Texts of files by folder, then by name: `writeFiles` takes one folder. A file is new, or a copy of one that was read. */
+/** Files by folder, then by name: `writeFiles` takes one folder. A file is new, or the bytes of one that was read. */
 function byFolder(
   files: ReadonlyMap<string, { readonly text: string } | { readonly from: string }>,
   sources: ReadonlyMap<string, Uint8Array>,
-): Map<string, Map<string, string>> {
-  const folders = new Map<string, Map<string, string>>();
+): Map<string, Map<string, string | Uint8Array>> {
+  const folders = new Map<string, Map<string, string | Uint8Array>>();
   for (const [path, file] of files) {
     const slash = path.lastIndexOf('/');
     const folder = path.slice(0, slash);
-    const members = folders.get(folder) ?? new Map<string, string>();
-    const content = 'text' in file ? file.text : new TextDecoder().decode(sources.get(file.from));
+    const members = folders.get(folder) ?? new Map<string, string | Uint8Array>();
+    const content = 'text' in file ? file.text : (sources.get(file.from) ?? '');
     folders.set(folder, members.set(path.slice(slash + 1), content));
   }
   return folders;

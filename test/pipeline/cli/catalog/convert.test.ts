@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { workbench } from '../../../fakes/workbench.ts';
@@ -142,6 +142,21 @@ test('bundles keep the configuration of scorecard and what operator-sdk noted', 
   expect(read('tested/bundle-1.0.0/bundle/metadata/annotations.yaml')).toMatch(
     / {2}operators\.operatorframework\.io\/builder: operator-sdk-v1\.2\.0\n\n {2}# Annotations for testing\.\n/,
   );
+});
+
+test('files come into bundles byte for byte', async () => {
+  writePackage('1.0.0/');
+  const texts = {
+    'crd.yaml': '\ufeffapiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+    'icon.png': '\x89PNG\xff',
+  };
+  for (const [name, text] of Object.entries(texts))
+    writeFileSync(at(`p/1.0.0/${name}`), text, name === 'icon.png' ? 'latin1' : 'utf8');
+  expect(await run('convert', 'package-manifests', 'p', '--bundles', 'out')).toMatchObject({ code: 0 });
+  for (const name of Object.keys(texts))
+    expect(readFileSync(at(`out/bundle-1.0.0/bundle/manifests/${name}`))).toEqual(
+      readFileSync(at(`p/1.0.0/${name}`)),
+    );
 });
 
 test('a version beside the package file is converted to a catalog, but not to a bundle', async () => {
