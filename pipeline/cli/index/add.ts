@@ -104,7 +104,7 @@ async function readPlaced(
     readBundle(source).then((read) => ({ ...read, labels })),
   );
   if (printErrors(findings, terminal) || !bundle) return undefined;
-  // A directory has no image: its bundle brings its manifests.
+  // A directory has no image: its bundle brings its manifests. Elsewhere they would be most of the catalog.
   const options = labels ? { image: reference, migrateLevel: 'bundle-object-to-csv-metadata' as const } : {};
   const { blob, findings: refused } = renderBundle(bundle, options);
   if (printErrors(refused, terminal) || !blob) return undefined;

@@ -75,8 +75,9 @@ export const command: Command = {
     const changed = writeSite(out, site);
     const entries = checked.flatMap((one) => one.entries);
     const stuck = entries.filter(({ state }) => state === 'stuck');
+    const repositoriesText = checked.length === 1 ? '1 repository' : `${checked.length} repositories`;
     await terminal.out(
-      `${amountText(checked.length, 'repository').replace('repositorys', 'repositories')}: ${amountText(entries.length, 'merge')} took an upgrade path, ${stuck.length} left somebody stuck\n`,
+      `${repositoriesText}: ${amountText(entries.length, 'merge')} took an upgrade path, ${stuck.length} left somebody stuck\n`,
     );
     terminal.err(`site: ${join(out, 'index.html')} (${amountText(changed, 'file')} changed)\n`);
     return failed.length > 0 ? 2 : 0;

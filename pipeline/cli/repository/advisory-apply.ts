@@ -117,6 +117,7 @@ async function apply(invocation: Invocation, terminal: Terminal, clone: AdvisedC
   if (isJson) await terminal.out(`${JSON.stringify(planDocument(id, plans, templates), null, 2)}\n`);
   else await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates)]));
   const edit = { root: clone.directory, files };
+  // A dry run shows the effect, too, and is refused as the run would be.
   if (refused || (files.size > 0 && !(await showEffect(edit, { invocation, terminal })))) return 1;
   if (!isDry) await writeEdits(clone, files);
   if (isDry && !isJson) await terminal.out(await diffText(clone, files));

@@ -140,6 +140,7 @@ async function comparedBy(
   const repo = invocation.text('repo');
   if (repo === undefined) {
     const typed = { invocation, terminal };
+    // One within the other: opened together, two directories of one name would be called after their paths.
     return withOperands([base], typed, ([was]) =>
       withOperands([head], typed, async ([is]) =>
         // Each operand gives one place: the other case is for the compiler.
