@@ -109,6 +109,7 @@ export function createBlobMover(
       const earlier = moves.get(to.repository);
       // Another image of the same repository needs the blob, too: it waits for that move.
       if (earlier && !hints.doubted) return earlier.then(() => 'present');
+      // A copy of the moves: this one is entered below, and must not wait for itself.
       const coming = bring(blob, to, { ...hints, moves: new Map(hints.doubted ? [] : moves) });
       moves.set(to.repository, coming);
       // A later image that needs the blob tries again.

@@ -66,9 +66,9 @@ export async function pruneImages(
         const found = standing
           ? await belongingsOf(image, standing.digest, { registry, tags, childrenAt })
           : [];
-        const isGone = await deleteOne(image, going);
-        (isGone ? deleted : absent).push(name);
-        if (isGone) belongings.push(...found);
+        const isDeleted = await deleteOne(image, going);
+        (isDeleted ? deleted : absent).push(name);
+        if (isDeleted) belongings.push(...found);
       });
     }
     const [first] = group;
@@ -102,12 +102,12 @@ async function deleteImage(registry: Registry, image: Reference, deleting: Delet
   const standing = await registry.resolve(image);
   if (!standing) return false;
   if (image.kind === 'tag') {
-    const gone = await registry.deleteManifest(image).catch((error: unknown) => {
+    const isDeleted = await registry.deleteManifest(image).catch((error: unknown) => {
       // The registry cannot delete a single tag: the manifest goes, if all of its tags do.
       if (error instanceof PipelineError && !error.retryable) return false;
       throw error;
     });
-    if (gone) return true;
+    if (isDeleted) return true;
   }
   const { tags, lists } = await stayingWith(registry, { image, digest: standing.digest }, deleting);
   const reasons = [

@@ -85,10 +85,10 @@ export function cronJobText(schedule: MirrorSchedule, { image, content }: CronJo
     image,
     args: words,
     workingDir: STATE,
-    env: ['HOME', 'TMPDIR'].map((variable) => ({
-      name: variable,
-      value: variable === 'HOME' ? STATE : WORK,
-    })),
+    env: [
+      { name: 'HOME', value: STATE },
+      { name: 'TMPDIR', value: WORK },
+    ],
     resources: { requests: { cpu: '500m', memory: '512Mi' }, limits: { memory: '2Gi' } },
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -59,6 +59,7 @@ export async function findPlan(
   const { registry: host, repository, tag } = image;
   const tagged = tag && formatReference({ kind: 'tag', registry: host, repository, tag });
   const asked = known.filter((plan) => plan.image === tagged);
+  // Asked for by its digest alone, or by another tag of it, an image has the only plan that is attached.
   const [only, ...more] = asked.length > 0 ? asked : known;
   if (!only) return undefined;
   if (more.length > 0) throw severalPlans([only, ...more]);

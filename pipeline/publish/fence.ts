@@ -235,7 +235,7 @@ async function moveOne(follower: Follower, claim: StandingClaim, turn: HeldLease
     await follower.move(claim, { timeLeft, doubt: turn.doubt });
   } catch (error) {
     if (isAsked && !(error instanceof PipelineError && ANSWERS.has(error.code))) turn.doubt();
-    // Cut off, it may succeed later.
+    // Where the turn is over, that cut the request off: this throws its retryable `conflict` instead.
     turn.timeLeft();
     throw error;
   }

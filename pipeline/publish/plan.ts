@@ -126,11 +126,12 @@ export async function planPublish(
   const [commit = ''] = await repository.resolve([request.commit]);
   const { policy, findings } = await policyAt(repository.objects, commit);
   if (!policy) return { kind: 'refused', findings };
-  const taken = await takenPlaces(repository.objects, { ...request, commit }, policy);
+  const taken = await sharedPlacesOf(repository.objects, { ...request, commit }, policy);
   if (taken.length > 0) return { kind: 'refused', findings: taken };
   const target = targetOf(policy, request.catalog, request);
   refuseSharedSlim(target);
-  const unsigned = request.attest ? undefined : whyUnsigned(target.attest, { key: ports.signer, ...ports });
+  const { signer: key, isAnonymous } = ports;
+  const unsigned = request.attest ? undefined : whyUnsigned(target.attest, { key, isAnonymous });
   if (unsigned)
     return { kind: 'refused', findings: [await unsignedFinding(repository.objects, commit, unsigned)] };
   const guarded = {
@@ -188,12 +189,13 @@ function refuseSharedSlim({ slim, ...target }: PublishTarget): void {
   );
 }
 
-/** Places of the policy that another catalog of the commit is published to as well. */
-async function takenPlaces(
+/** Findings about places of the policy that another catalog of the commit is published to as well. */
+async function sharedPlacesOf(
   objects: ObjectReader,
   { commit, catalog, to, untagged }: PublishRequest,
   policy: Policy,
 ): Promise<Finding[]> {
+  // The policy's places are not used, or no tag of them is moved.
   if (to !== undefined || untagged) return [];
   const shared = await sharedPlaces(objects, commit, policy);
   return shared.filter(({ catalogs }) => catalogs?.includes(catalog));

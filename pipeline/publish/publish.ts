@@ -181,6 +181,7 @@ function jobsOf(staged: StagedPublish): PushJob[] {
     image: CatalogImage,
     rest: Pick<PushJob, 'base' | 'plan' | 'page'>,
   ): PushJob => {
+    // The plan has asked the first place's guard already: it knows the claim before.
     const own = place === to ? guard : guardOf({ to: place, name: formatLocation(place) }, elsewhere);
     return {
       image,
@@ -241,17 +242,18 @@ async function buildPublish(plan: PlannedPublish, scratch: string): Promise<Buil
     ...(store ? { memory: { store, key: catalog } } : {}),
     scratch,
     earlier: publishedLayers(target.to, registry),
-    check: optionsUnder(plan),
+    check: checkUnder(plan),
   });
   if (!built) return { kind: 'refused', findings };
   return { ...plan, kind: 'built', source, base, built, findings };
 }
 
-/** Findings as they count on the day: what is waived is not among them. */
-function optionsUnder({ policy, request }: PlannedPublish): NonNullable<BuildOptions['check']> {
+/** The check of a build. Its findings have the policy's severities; those that are waived on the day are left out. */
+function checkUnder({ policy, request }: PlannedPublish): NonNullable<BuildOptions['check']> {
   const options = { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
   return async (contents, { verdicts }) => {
     const findings = await checkContents(contents, verdicts, options);
+    // A waiver may name catalogs.
     const ofCatalog = findings.map((finding) => ({ ...finding, catalogs: [request.catalog] }));
     return applyWaivers(ofCatalog, policy.waivers, request.today).findings;
   };

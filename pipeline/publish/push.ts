@@ -177,7 +177,7 @@ async function tagAllForGood(sent: readonly SentImage[]): Promise<string[]> {
   return tags;
 }
 
-/** Moves each place's tag to its image, and ends the place. What was pushed under its tag already has it. */
+/** Moves each place's tag to its image, and ends the place. A push that changed nothing found the tag there. */
 async function moveTags(sent: readonly SentImage[]): Promise<PushReport[]> {
   for (const { job, to, report } of sent) {
     const { promote, image, untagged } = job;
@@ -194,7 +194,7 @@ export function isFenced({ kind }: ImageLocation): boolean {
   return kind === 'registry' || kind === 'oci';
 }
 
-/** Repositories of the same registry that hold layers of the image: one that was just sent, else the base's. */
+/** Repositories of the place's registry that hold layers of the image: those of images sent before, then the base's. */
 function mountableRepositories({ base, place }: PushJob, before: readonly SentImage[]): string[] {
   if (place.kind !== 'registry') return [];
   const earlier = before.flatMap(({ job }) => (job.place.kind === 'registry' ? [job.place.reference] : []));
@@ -203,7 +203,7 @@ function mountableRepositories({ base, place }: PushJob, before: readonly SentIm
     .map(({ repository }) => repository);
 }
 
-/** Bytes sent to all places together. */
+/** What was sent to all places together, with the digest of the first place's image. */
 export function summedReport(reports: readonly PushReport[]): PushReport {
   const sum = (countOf: (report: PushReport) => number): number =>
     reports.reduce((total, report) => total + countOf(report), 0);

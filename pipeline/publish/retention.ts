@@ -29,8 +29,8 @@ interface Retention {
   readonly claimed: readonly string[];
   /** The tag of the last ring, where a catalog has rings: every image that is newer than its image stays. */
   readonly lastRing?: string | undefined;
-  /** Digest of an image that goes as well, though the published tag names it. */
-  readonly last?: string | undefined;
+  /** Digest of a retired catalog's last image: it goes as well, though the published tag names it. */
+  readonly retired?: string | undefined;
   /** Whether Portolan put an artifact beside an image: it goes with the image. Everybody else's keeps the image. */
   readonly isOwn: (artifact: Descriptor) => boolean;
 }
@@ -65,7 +65,7 @@ const ABOUT = /^sha256-([0-9a-f]{64})(\.(?:sig|att|sbom))?$/;
 export async function deleteOld(
   registry: Registry,
   published: TagReference,
-  { keep, claimed, isOwn, last, lastRing }: Retention,
+  { keep, claimed, isOwn, retired, lastRing }: Retention,
 ): Promise<string[]> {
   const tags: string[] = [];
   for await (const tag of registry.listTags(published)) tags.push(tag);
@@ -73,13 +73,13 @@ export async function deleteOld(
   // By name is by time: see immutable-tag.ts.
   const newestFirst = tags.filter(isVersion).sort((a, b) => compareText(b, a));
   const old = new Set(newestFirst.slice(keep));
-  if (old.size === 0 && last === undefined) return [];
+  if (old.size === 0 && retired === undefined) return [];
   // What is about an image names no image that would have to stay.
   const images = tags.filter((tag) => !ABOUT.test(tag));
   const manifests = await manifestsOf(registry, published, images);
   if (lastRing !== undefined) for (const tag of onTheirWay(newestFirst, manifests, lastRing)) old.delete(tag);
   // Read again: the tag may name another image by now, which stays.
-  if (last !== undefined && manifests.get(published.tag)?.digest === last) old.add(published.tag);
+  if (retired !== undefined && manifests.get(published.tag)?.digest === retired) old.add(published.tag);
   // From here on digests count: several tags may name one image, and one that stays keeps it.
   const signed = new Set(signedIn(tags));
   const digestsToKeep = new Set(claimed);
@@ -139,9 +139,10 @@ function onTheirWay(
   lastRing: string,
 ): readonly string[] {
   const inLastRing = manifests.get(lastRing)?.digest;
+  if (inLastRing === undefined) return newestFirst;
   // Of several tags of that image the oldest: what came in between is rather kept.
   const last = newestFirst.findLastIndex((tag) => manifests.get(tag)?.digest === inLastRing);
-  return inLastRing === undefined || last < 0 ? newestFirst : newestFirst.slice(0, last);
+  return last < 0 ? newestFirst : newestFirst.slice(0, last);
 }
 
 /** The manifests that tags name. @throws the first failure, once all requests have ended */
@@ -212,7 +213,9 @@ export async function keepNewest(
       const waiting = isRinged ? await ports.inRings?.(request.catalog, target) : [];
       const lastRing = target.rings.at(-1)?.tag;
       const deleted = await deleteOld(registry, place, {
-        ...{ keep, isOwn, lastRing },
+        keep,
+        isOwn,
+        lastRing,
         claimed: [...claimed, ...(waiting ?? [])],
       });
       for (const tag of deleted) progress(`deleted the old image ${repositoryName(place)}:${tag}`);

@@ -98,7 +98,7 @@ function deletedImages(
         keep: 0,
         claimed: [],
         isOwn,
-        last: digest,
+        retired: digest,
       });
     },
   };

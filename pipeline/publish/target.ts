@@ -71,6 +71,7 @@ export interface RingPlace extends Ring {
 export function targetOf({ publish }: Policy, catalog: string, choices: PublishChoices): PublishTarget {
   const policyTarget = publish.catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
   const rings = choices.to === undefined && !choices.untagged ? ringsOf(policyTarget, catalog) : [];
+  // A publish moves the first ring. Its name hides `also` and `slim`, which a policy with rings may not have.
   const chosen = chosenPlaces(policyTarget, catalog, { ...choices, to: choices.to ?? rings[0]?.name });
   const to = taggedPlace(chosen.to);
   const also = chosen.also.map(taggedPlace);
@@ -79,8 +80,8 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
   if (untagged) for (const place of [to, ...also, slim]) refuseUntagged(place);
   const name = untagged ? withoutTag(to) : formatLocation(to);
   const reference = to.kind === 'registry' ? formatLocation(to) : chosen.as;
-  // Whoever names the place names all of its tags.
-  const isWritten = !untagged && choices.to === undefined;
+  // Whoever names the place names all of its tags, and deletes none.
+  const isPolicyPlace = !untagged && choices.to === undefined;
   const mirrorTo = choices.mirrorTo ?? policyTarget?.mirrorTo;
   if (mirrorTo !== undefined && reference === undefined) {
     throw new PipelineError('usage', `the mirror's documents need the name of the image in ${name}`, {
@@ -93,8 +94,8 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     also,
     slim,
     untagged,
-    immutableTags: isWritten && (policyTarget?.immutableTags ?? false),
-    keep: isWritten ? policyTarget?.keep : undefined,
+    immutableTags: isPolicyPlace && (policyTarget?.immutableTags ?? false),
+    keep: isPolicyPlace ? policyTarget?.keep : undefined,
     attest: policyTarget?.attest ?? [],
     settings: settingsOf(policyTarget, choices),
     reference,

@@ -53,6 +53,7 @@ export async function lookUp(
   }
   // Why a registry does not answer, by its host: it is not asked again.
   const silent = new Map<string, Unknown>();
+  // One iterator for all workers: each takes the next reference from it.
   const queue = wanted.entries();
   const worker = async (): Promise<void> => {
     for (const [key, reference] of queue)

@@ -86,6 +86,7 @@ export async function readCharts(
       groups[i] = read?.group ?? unreadGroup(selection);
       for (const finding of read?.findings ?? []) findings.push(finding);
     });
+    // In the order of the selections; `Object.values` leaves out the holes of charts that were not fetched.
     const kept = keptCharts(Object.values(saved));
     return {
       groups: [...groups.filter((group) => group !== undefined), ...unread],
@@ -191,14 +192,11 @@ function keptCharts(saved: readonly SavedChart[]): Pick<ChartsOutcome, 'fetched'
     const { selection, remote, path } = chart;
     const file = `${remote.name}-${remote.version}.tgz`;
     const before = kept.get(file);
-    const why =
-      /^[\w.+-]+$/.test(file) && !file.startsWith('.')
-        ? before &&
-          digestOf(readFileBytes(before.path)) !== digestOf(readFileBytes(path)) &&
-          `${before.remote.url} has it, too`
-        : 'that is not a file name';
-    if (why) findings.push(unkeptChart(selection, file, why));
-    else kept.set(file, before ?? chart);
+    const isFileName = /^[\w.+-]+$/.test(file) && !file.startsWith('.');
+    const isOther = before && digestOf(readFileBytes(before.path)) !== digestOf(readFileBytes(path));
+    if (!isFileName) findings.push(unkeptChart(selection, file, 'that is not a file name'));
+    else if (isOther) findings.push(unkeptChart(selection, file, `${before.remote.url} has it, too`));
+    else if (!before) kept.set(file, chart);
   }
   return { fetched: [...kept].map(([file, { path }]) => ({ file, path })), findings };
 }

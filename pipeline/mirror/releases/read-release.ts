@@ -97,7 +97,7 @@ async function wantedReleases(
   const findings: Finding[] = [];
   const groups: ImageGroup[] = [];
   for (const architecture of architectures) {
-    const unknown = groups.length;
+    const unreadBefore = groups.length;
     const graphs = graphsFor(architecture, channels, ports);
     const select = async (
       { location }: ReleaseChannel,
@@ -124,7 +124,7 @@ async function wantedReleases(
     // oc-mirror also takes the releases between the channels of OCP. They are not known if one of this architecture's is not.
     const ocp = channels.filter(({ type }) => type === 'ocp');
     const [first] = ocp;
-    if (first && channels.length > 1 && groups.length === unknown)
+    if (first && channels.length > 1 && groups.length === unreadBefore)
       await select(first, `channels (${architecture})`, () => releasesAcross(ocp, graphs(first)));
   }
   return { wanted: [...wanted.values()], findings, groups };

@@ -50,19 +50,17 @@ interface Signing {
   readonly isAnonymous?: boolean | undefined;
 }
 
-/**
- * Why nothing of what a policy asks for can sign; undefined where something can, or nothing is asked for.
- */
+/** Why a publisher cannot sign as a policy asks for; undefined if it can in one of the ways, or if nothing is to be signed. */
 export function whyUnsigned(
   asked: PublishTarget['attest'],
   { key, isAnonymous = false }: Signing,
 ): { readonly message: string; readonly hint: string } | undefined {
   const [keyless, kms] = [asked.includes('keyless'), asked.includes('kms')];
-  const unsigned = EXTRA_STATEMENTS.find((one) => asked.some((word) => word === one.asked));
-  if (!keyless && !kms && unsigned) {
+  const statement = EXTRA_STATEMENTS.find((one) => asked.some((word) => word === one.asked));
+  if (!keyless && !kms && statement) {
     return {
-      message: `attest: [${unsigned.asked}] needs a signature, but the policy names nobody who signs`,
-      hint: `attest: [${unsigned.asked}, keyless] for jobs, or attest: [${unsigned.asked}, kms] for functions with a key`,
+      message: `attest: [${statement.asked}] needs a signature, but the policy names nobody who signs`,
+      hint: `attest: [${statement.asked}, keyless] for jobs, or attest: [${statement.asked}, kms] for functions with a key`,
     };
   }
   // Nothing is to be signed, or one of the ways to sign is open to this publisher.
@@ -144,7 +142,7 @@ export async function attestImages(
 /** One kind of document. */
 interface Maker {
   readonly type: string;
-  /** The subject of a signed statement. */
+  /** The type of a signed statement's subject matter; empty for an SBOM, which is found by its own type. */
   readonly predicate: string;
   /** The earlier image that a statement compares with: compared with another one, it is another statement. */
   readonly basis?: string;

@@ -87,7 +87,7 @@ async function publishMessage(
     if (!(await isOn(branch.repository, message.commit, branch.tip))) {
       const detail = `it is not on ${message.branch}`;
       ports.log(`${message.commit} of ${message.repository}: nothing to do, ${detail}`);
-      // No word of it on GitHub: whose commit it is, nobody knows.
+      // The commit gets no status: it may be anybody's.
       const { repository, catalog, commit } = message;
       await noteOutcome(ports.records, { repository, catalog, commit, state: 'refused', detail });
       return undefined;

@@ -35,7 +35,8 @@ export interface FencedTarget {
   readonly name: string;
 }
 
-interface ChangedCatalogAt {
+/** The newest commit of a branch, with its policy. */
+interface BranchTip {
   /** `owner/name`. */
   readonly name: string;
   /** Id of a commit. */
@@ -51,7 +52,7 @@ type StandingPorts = Pick<DeliveryPorts, 'fence'> & {
 /** The catalogs that the policy of a commit publishes, each with its place and whether it must be published. */
 export async function catalogsAt(
   repository: Repository,
-  { name, tip, policy }: ChangedCatalogAt,
+  { name, tip, policy }: BranchTip,
   { fence, records }: StandingPorts,
 ): Promise<CatalogAt[]> {
   const found: CatalogAt[] = [];
@@ -80,7 +81,7 @@ interface ContentAt {
   readonly catalog: string;
   readonly content: string;
   readonly at: FencedTarget;
-  readonly branch: ChangedCatalogAt;
+  readonly branch: BranchTip;
 }
 
 /**
@@ -102,7 +103,7 @@ async function hasChanged(
   return isUnsettled(repository, tip, await lastWord(records, { repository: name, catalog }));
 }
 
-/** @returns undefined where what the policy says names no place */
+/** Where a policy publishes a catalog, with its fence; undefined if the policy names no place that can be read. */
 function fencedTarget(policy: Policy, catalog: string): FencedTarget | undefined {
   const target = targetIn(policy, catalog);
   return target && { target, name: fenceName(catalog, target.name) };

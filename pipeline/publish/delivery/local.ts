@@ -193,6 +193,7 @@ function routedRegistry({ layout, client, policy, published }: Routes): Registry
   const patterns = policy.catalogs
     .flatMap(({ image, also, slim }) => [image, ...also, ...(slim === undefined ? [] : [slim])])
     .flatMap((place) => repositoryPattern(place) ?? []);
+  // `quay.io/org/catalog:v4.20` without its tag.
   const publishedNames = new Set(published.map(({ image }) => image.replace(/:[^/:]*$/, '')));
   const registryFor = ({ registry, repository }: Repository): Registry => {
     const name = `${registry}/${repository}`;

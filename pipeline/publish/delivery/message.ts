@@ -403,7 +403,7 @@ function epochOf(epoch: unknown): { readonly epoch?: number } {
   throw unreadable(`its epoch is ${JSON.stringify(epoch)}`);
 }
 
-/** Whether a text names a branch as `git check-ref-format` has it, without the odder ones. */
+/** Whether a text names a branch, such as `release-4.20` or `a/b`. As in git, `a..b`, `a//b`, `a.lock`, `a/.b` and `a/` do not. */
 export function isBranch(text: string): boolean {
   return /^[\w][\w./+-]{0,200}$/.test(text) && !/\.\.|\/\/|\.lock(?:\/|$)|\/\.|[./]$/.test(text);
 }

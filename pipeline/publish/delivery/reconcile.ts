@@ -63,9 +63,9 @@ export async function reconcileBranch(request: ReconcileRequest, ports: Delivery
         messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit, catalog, again: true });
       } catch (error) {
         if (!(error instanceof PipelineError)) throw error;
+        failed.push(catalog);
         // All of them have failed: it is not about one catalog, and may go away.
-        const isEvery = failed.push(catalog) === all.length;
-        if (isEvery && error.retryable) throw error;
+        if (failed.length === all.length && error.retryable) throw error;
         ports.log(`cannot reconcile ${catalog} of ${request.repository}: ${error.message}`);
       }
     }

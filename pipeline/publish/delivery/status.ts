@@ -68,7 +68,8 @@ export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
     ringsIn(records),
   ]);
   return {
-    ...{ published, last },
+    published,
+    last,
     ...(failures.length === 0 ? {} : { lastFailures: failures }),
     ...(rings.length === 0 ? {} : { rings }),
     ...(errors.length === 0 ? {} : { unreadRings: errors.map(({ message }) => message) }),
@@ -158,6 +159,7 @@ function digestLines({ digest, registry }: TagStatus): string[] {
 function behindText({ behind, branch, tag, problems }: CatalogStatus): string {
   if (behind === undefined) return tag?.commit === undefined ? '' : `not among the last commits of ${branch}`;
   if (behind === 0) return `newest of ${branch}`;
+  // Without problems, the branch's newest content is published.
   const same = problems.length === 0 ? ', same content' : '';
   return `${amountText(behind, 'commit')} behind ${branch}${same}`;
 }

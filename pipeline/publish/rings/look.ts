@@ -26,6 +26,7 @@ import {
 export interface RingQuestions {
   /** Whether it may come after what the ring has, and is there to be named. */
   readonly follows: (ring: RingPlace, image: RingImage) => Promise<string | undefined>;
+  /** Whether the external check of this name passed. */
   readonly check: (name: string, image: RingImage) => Promise<string | undefined>;
   /** Whether installed versions lose their upgrade path in the step from one commit to the other. */
   readonly strands: (from: string, to: string) => Promise<string | undefined>;
@@ -210,8 +211,8 @@ export function withOpening(state: RingState, opening: Opening): RingState {
 
 /** `5 min`, `3 h 20 min`, `72 h`: from a day on minutes do not count. */
 function durationText(milliseconds: number): string {
-  const minutes = Math.max(1, Math.ceil(milliseconds / 60_000));
   if (milliseconds <= 0) return '0 min';
+  const minutes = Math.ceil(milliseconds / 60_000);
   if (minutes < 120) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   return minutes % 60 === 0 || hours >= 24

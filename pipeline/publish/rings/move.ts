@@ -77,7 +77,10 @@ export async function moveRings(
   );
 }
 
-/** Whether there is nothing to keep: nothing waits, and nothing was written before or is the same. */
+/**
+ * Whether a look has nothing to store. While images wait, each look stores its clock, even if nothing else has changed: no
+ * later arrival may have an earlier time.
+ */
 function hasNothingToWrite(before: RingState, after: RingState): boolean {
   const text = (state: RingState): string => JSON.stringify({ ...state, clock: '' });
   return after.arrivals.length === 0 && text(before) === text(after);
