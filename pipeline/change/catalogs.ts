@@ -137,12 +137,13 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   const before = await sideOf(input, input.base.tree, pair.before);
   const after = await sideOf(input, input.merged.tree, pair.after);
   const pieces = piecesOf(unit, before, after);
-  const isSaid = saysMore(before, after);
-  const changed = pieces.filter((one) => one.name !== '' && (isChanged(one) || isSaid(one)));
+  const hasNewWarnings = newWarningTest(before, after);
+  const changed = pieces.filter((one) => one.name !== '' && (isChanged(one) || hasNewWarnings(one)));
   for (const one of changed) {
     // Its owners, and its place in the report, are those of the name that its folder always had.
     const folderName = whoseChange(input, one) === 'place' ? unit.package : undefined;
     const draft = drafts.draftOf(folderName ?? one.name);
+    // Several packages in a folder may share the draft of the folder's name, so the key has both names.
     draft.sides.set(`${unit.path} ${one.name}`, [sideText(one, before), sideText(one, after)]);
     await writeChange(input, one, draft);
   }
@@ -179,10 +180,10 @@ function isChanged({ unit, name, before, after, added }: PackagePiece): boolean 
 }
 
 /**
- * Says of a package whether composing it reports something new: a bundle that its graph leaves out changes no blob, and its
+ * Tells whether composing a package warns of something new: a bundle that its graph leaves out changes no blob, and its
  * author must learn of it.
  */
-function saysMore(before: Side, after: Side): (pieces: PackagePiece) => boolean {
+function newWarningTest(before: Side, after: Side): (piece: PackagePiece) => boolean {
   const known = new Set(before.warnings.map(findingIdentity));
   const isMore = after.warnings.some((one) => !known.has(findingIdentity(one)));
   return ({ unit, name }) => isMore && unit.composed !== undefined && name === unit.package;
@@ -214,7 +215,7 @@ const OF_ONE_BLOB: ReadonlySet<string> = new Set([
 
 /**
  * Says whether a finding hides blobs that the side before had. An error of one blob that is on both sides
- * hides it on both, so the rest can be compared.
+ * hides it on both, so the rest can be compared. One more error of the same kind hides one more blob.
  */
 function newlyHides(before: Side, after: Side): (finding: Finding) => boolean {
   const [old, now] = [groupedBy(before.unread, findingIdentity), groupedBy(after.unread, findingIdentity)];
@@ -282,6 +283,7 @@ function digestOf(lines: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(lines)).digest('hex');
 }
 
+/** The files and blobs of a unit in a tree; empty where the tree lacks the unit. */
 async function sideOf(input: CatalogsInput, tree: string, unit: CatalogUnit | undefined): Promise<Side> {
   if (!unit) return { files: [], packages: new Map(), unread: [], warnings: [], excess: [] };
   const files = await loadedFiles(input.objects, tree, unit);
@@ -328,6 +330,7 @@ async function writeChange(input: CatalogsInput, piece: PackagePiece, draft: Pac
   const { unit, before, after } = piece;
   draft.kinds.add('catalog');
   draft.catalogs.add(unit.catalog);
+  // `compareFiles` notes the changed paths of a package's own folder.
   if (unit.package !== draft.name) draft.paths.add(unit.path);
   if (before.files.size === 0 && after.files.size > 0) {
     // What another catalog has already is promoted: it needs other approvals than new content.

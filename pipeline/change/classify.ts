@@ -133,6 +133,7 @@ async function checkedDiff(
   if (!all.complete) return diff;
   const placed = await placePaths(objects, all.changes, policy, trees);
   const mayStayUnlisted = (_: PathChange, i: number): boolean => {
+    // A path without a place would count as one of the gate, which always matters.
     const { area, path } = placed[i] ?? { area: 'gate', path: '' };
     const isInFolder = layout.serves(path) || layout.isBesideCatalog(path);
     const mayBeCatalog = MAY_BE_CATALOG.test(path) || layout.governs(path) || isInFolder;
@@ -224,6 +225,7 @@ async function existenceCheck(
 async function withOwners(scene: ClassificationInput): Promise<Map<string, PackageChange>> {
   const { objects, policy, trees, drafts, paths } = scene;
   const steps = { left: MOST_STEPS };
+  // GitHub goes by the `CODEOWNERS` of the base branch, so only its owners are compared with it.
   const base = comparedOwnersReader(objects, trees.base, policy, steps);
   const merged = ownersReader(objects, trees.merged, policy, steps);
   const config = new Set(

@@ -86,7 +86,7 @@ export async function composedPackage(
     if (placed) bundles.push(placed);
   }
   if (bundles.length === 0) return { ...NOTHING, findings };
-  return { ...blobsWithGraph(bundles, settings.mode, findings) };
+  return blobsWithGraph(bundles, settings.mode, findings);
 }
 
 const VERSIONS_HINT = 'use a version (v4.18), a range (v4.18-v4.20), or exactly one version (=v4.20)';

@@ -100,15 +100,15 @@ export function fileReader(
   return {
     mostEntries: limits.entries ?? Number.POSITIVE_INFINITY,
     readTemplate: async (file) => {
-      const key = `${file.mode} ${file.id}`;
+      const key = readingKey(file);
       const read = templates.get(key) ?? readTemplate(objects, file, limits);
       templates.set(key, read);
       const found = await read;
       return found && { ...found, findings: found.findings.map((finding) => inFile(finding, file.path)) };
     },
     read: async (file) => {
+      const key = readingKey(file);
       if (file.composed) {
-        const key = `${file.id} ${file.path}`;
         const read =
           kept.get(key) ?? composedPackage(objects, { tree: file.id, composed: file.composed }, bundles);
         kept.set(key, read);
@@ -118,13 +118,20 @@ export function fileReader(
         const { path, unreadable } = file;
         return load({ files: () => Promise.resolve([{ path, unreadable, read: () => new Uint8Array() }]) });
       }
-      const key = `${file.mode} ${file.id}`;
       const read = kept.get(key) ?? readKept(objects, file, { limits: limitsOf(file), kept: files });
       kept.set(key, read);
       const { blobs, findings } = await read;
       return { blobs, findings: findings.map((finding) => inFile(finding, file.path)) };
     },
   };
+}
+
+/**
+ * Equal for files that are read alike: those of one content, wherever they lie, but a link may have the id of a regular file.
+ * A composed package has its path in its findings, and its catalog in its path.
+ */
+export function readingKey({ composed, path, mode, id }: LoadedFile): string {
+  return composed ? `${id} ${path}` : `${mode} ${id}`;
 }
 
 /** Reads a file's blobs, or takes them from `kept`. A file that was read only in part, because of limits, is not kept. */
@@ -167,7 +174,7 @@ async function readTemplate(
   }
 }
 
-/** A finding in a file of a name: contents are read once for all files that have them. */
+/** A finding, moved into a file: its content was read once, under {@link ANY_FILE}, for all files that have it. */
 function inFile(finding: Finding, file: string): Finding {
   const hint = UNREAD.has(finding.rule) ? ignoreHint(file) : undefined;
   return { ...finding, ...(hint === undefined ? {} : { hint }), location: { ...finding.location, file } };

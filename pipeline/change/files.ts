@@ -135,6 +135,7 @@ function foreignNames(
     if (name === place) return [];
     if (claimedPackages(scene)(name)) return [{ package: name, place, location }];
     const draft = scene.drafts.draftOf(name);
+    // `settlePackages` makes it a new package.
     draft.classes.add('add-entry');
     draft.elsewhere.add(at);
     draft.sides.set(at, sides);

@@ -48,6 +48,7 @@ export async function packagesOfTemplate(
   if (!after) return { named: [], unread: [] };
   const { blobs, findings } = await readWritten(reader, { path, ...after });
   const old = before ? (await readWritten(reader, { path, ...before })).blobs : [];
+  // Blobs without a package have an empty name.
   const known = new Set(['', own, ...old.map(nameOf)]);
   const images = new Set(old.flatMap(imagesOf).map(({ written }) => written));
   // A template that is also taken for a catalog has its blobs twice.
@@ -118,13 +119,14 @@ export async function packagesOfBundle(
   if (!/\/metadata\/[^/]+$/.test(path)) return [];
   const named = async (files: readonly ListedFile[]): Promise<Named | undefined> =>
     packageNamedIn(await readFiles(objects, files, most));
-  const own = async (entry: PathChange['after']): Promise<Named | undefined> =>
+  const namedByFile = async (entry: PathChange['after']): Promise<Named | undefined> =>
     entry && named([{ path, ...entry }]);
-  const all = (tree: string): Promise<Named | undefined> => packageOfFolder(objects, tree, { folder, most });
+  const namedByFolder = (tree: string): Promise<Named | undefined> =>
+    packageOfFolder(objects, tree, { folder, most });
   const found: Named[] = [];
   for (const side of [
-    { was: await own(before), is: await own(after) },
-    { was: await all(base), is: await all(merged) },
+    { was: await namedByFile(before), is: await namedByFile(after) },
+    { was: await namedByFolder(base), is: await namedByFolder(merged) },
   ]) {
     if (!side.is || side.is.name === side.was?.name) continue;
     if (!found.some(({ name }) => name === side.is?.name)) found.push(side.is);

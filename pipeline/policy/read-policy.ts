@@ -173,7 +173,7 @@ export const DEFAULT_LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
 };
 
 /** The layout of a policy. Kinds that the policy lists come first, in its order, since the first match decides. */
-function layoutOf(written: Part<'layout'>, made: PolicyFile['bundleCatalogs']): Layout {
+function layoutOf(written: Part<'layout'>, bundleCatalogs: PolicyFile['bundleCatalogs']): Layout {
   const order = [
     ...Object.keys(written).filter(isPathKind),
     ...PATH_KINDS.filter((kind) => !(kind in written)),
@@ -185,7 +185,7 @@ function layoutOf(written: Part<'layout'>, made: PolicyFile['bundleCatalogs']): 
         typeof one === 'string' ? { kind, pattern: one } : { kind, pattern: one.path, name: one.name },
       );
     }),
-    made && { names: made.names, image: made.image },
+    bundleCatalogs && { names: bundleCatalogs.names, image: bundleCatalogs.image },
   );
 }
 

@@ -151,7 +151,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 120,
     without: 'counting what composing a package newly reports as a change',
     file: 'pipeline/change/catalogs.ts',
-    text: '(isChanged(one) || isSaid(one))',
+    text: '(isChanged(one) || hasNewWarnings(one))',
     instead: 'isChanged(one)',
     test: 'test/pipeline/change/community-package.test.ts',
   },

@@ -398,8 +398,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 40,
     without: 'the annotations that count once others are gone',
     file: 'pipeline/change/foreign-blobs.ts',
-    text: '{ was: await all(base), is: await all(merged) },',
-    instead: '{ was: await all(base), is: await all(base) },',
+    text: '{ was: await namedByFolder(base), is: await namedByFolder(merged) },',
+    instead: '{ was: await namedByFolder(base), is: await namedByFolder(base) },',
     test: READERS,
   },
   {

@@ -183,6 +183,7 @@ function packagesOf(findings: readonly Finding[]): Set<string> {
   return new Set(findings.flatMap(({ package: name }) => name ?? []));
 }
 
+/** How many clusters the merge reaches; `unknown` where the fleet cannot be read, undefined where there is none. */
 function reachOf({ report, why }: FleetResult): Reach | undefined {
   if (report) return { clusters: reachedClusters(report), total: report.total };
   return why === undefined ? undefined : 'unknown';

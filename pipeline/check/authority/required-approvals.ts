@@ -135,7 +135,8 @@ function demandOf(
   const isOnly = hasOnlyAdmin(policy);
   const otherAdmin = OTHER_ADMIN.has(changeClass) && !isOnly;
   // More admins than there are could never approve.
-  const available = isOnly ? 1 : otherAdmin ? otherAdmins(policy, author) : Infinity;
+  const others = otherAdmin ? otherAdmins(policy, author) : Infinity;
+  const available = isOnly ? 1 : others;
   return { anyOf: [{ owners, admins: Math.min(admins, available) }], otherAdmin, why: WORDS[changeClass] };
 }
 

@@ -65,13 +65,14 @@ function doubtOf(given: AuthorityFacts, owners: readonly Person[]): string | und
   return commitDoubt(given, owners)?.found;
 }
 
-/** Why the author does not count as a supporter, and what the author can do; undefined if the author counts. */
+/** Why the commits keep the author from counting as a supporter, and what the author can do; undefined if they do not. */
 export function commitDoubt(
   given: AuthorityFacts,
   owners: readonly Person[],
 ): { readonly found: string; readonly remedy: string } | undefined {
   const { author, pusher, admins, policy, automation, authorship } = given;
   const remedy = `@${author.login} must push a new commit`;
+  // Such an author never counts as a supporter, whatever the commits are: no new commit helps.
   if (automation || !policy.approval.ownerSelfApproval) return undefined;
   if (policy.approval.pusherMustBeOwner) {
     if (!pusher) return { found: 'it is unknown who pushed the head', remedy };
@@ -108,9 +109,9 @@ export function mayAlone(given: AuthorityFacts, change: PackageChange): boolean 
  */
 export function mayAloneInArea(given: AuthorityFacts, { area }: AreaChange): boolean {
   const { automation } = given;
-  const whole = area === 'new-catalog' || area === 'delete-catalog';
+  const isWholeCatalog = area === 'new-catalog' || area === 'delete-catalog';
   return (
-    whole &&
+    isWholeCatalog &&
     automation !== undefined &&
     speaksForItself(given) &&
     automation.packages.includes('*') &&

@@ -83,9 +83,10 @@ function touchedPackages(paths: readonly string[], { layout }: Policy): Map<stri
   for (const path of paths) {
     const match = layout.match(path);
     const { kind, catalog, package: name = ANY } = match ?? {};
-    const catalogs =
-      // A bundle directory counts for every catalog that is made from them.
-      kind === 'bundle' ? (layout.composed?.names ?? []) : kind === 'catalog' ? [catalog ?? ANY] : [];
+    let catalogs: readonly string[] = [];
+    // A bundle directory counts for every catalog that is made from them.
+    if (kind === 'bundle') catalogs = layout.composed?.names ?? [];
+    else if (kind === 'catalog') catalogs = [catalog ?? ANY];
     for (const one of catalogs) found.set(one, (found.get(one) ?? new Set()).add(name));
   }
   return found;

@@ -168,6 +168,7 @@ export function isSameRelease(one: PlacedBundle, other: PlacedBundle): boolean {
   );
 }
 
+/** What a finding is about. Messages name versions, which differ from one comparison to the next. */
 function causeOf({ rule, subject, location }: Finding): string {
   return JSON.stringify([rule, subject, location.file]);
 }

@@ -163,12 +163,7 @@ async function hasCsvOf(
   for (const file of files) {
     if (((await objects.info(file.id))?.size ?? 0) > policy.limits.fileBytes) continue;
     const { bytes } = await objects.read(file.id, policy.limits.fileBytes);
-    const names = new Set(
-      bytes
-        .toString('utf8')
-        .match(CSV_NAME)
-        ?.map((line) => line.replace(CSV_NAME, '$1')),
-    );
+    const names = new Set([...bytes.toString('utf8').matchAll(CSV_NAME)].map(([, name]) => name));
     if (bundles.some(({ name }) => names.has(name))) return true;
   }
   return false;

@@ -22,7 +22,7 @@ export interface Side {
   readonly paths: readonly string[];
   /** Of the paths, those of files in catalogs. */
   readonly inCatalogs: ReadonlySet<string>;
-  /** Whether a build gets them, by the text of an ignore file; undefined if that takes too long. */
+  /** Tells which files a build does not get, by the text of an ignore file; undefined if that takes too long. */
   readonly leftOutBy: ReturnType<typeof contextMatcher>;
   /** Names of all catalogs. */
   readonly catalogs: ReadonlySet<string>;
@@ -60,6 +60,7 @@ export function ignoreFilesOf(path: string): string[] {
 }
 
 interface Search {
+  /** Whether a Dockerfile is read; all are by default. */
   readonly isRead?: (path: string) => boolean;
   /** Whether a Dockerfile is known to be one of a catalog. */
   readonly isCatalog?: (path: string) => boolean;

@@ -74,6 +74,7 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
   const left = new Set<string>();
   const catalogIn = catalogReader(scene);
   const read = new Set(wanted.map(({ path }) => path));
+  // What a Dockerfile that cannot be read any more copies is unknown: it is checked as it was, without files.
   for (const path of unread.filter((one) => changed.includes(one) && !read.has(one))) {
     const old = earlier.get(path);
     if (old) wanted.push({ ...old, files: undefined });

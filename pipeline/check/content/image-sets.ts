@@ -67,6 +67,7 @@ async function textOf(
   most: number,
 ): Promise<string | undefined> {
   if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
+  // A file of unknown size counts as too large.
   if (((await objects.info(file.id))?.size ?? most + 1) > most) return undefined;
   const { bytes } = await objects.read(file.id, most);
   if (!bytes.includes('ImageSetConfiguration')) return undefined;
@@ -74,6 +75,7 @@ async function textOf(
   return KIND.test(text) || isOfKind(parsedJson(text)) ? text : undefined;
 }
 
+/** Such as `kind: ImageSetConfiguration`, on a line of its own in YAML. */
 const KIND = /^["']?kind["']?:[ \t]*["']?(?:Delete)?ImageSetConfiguration\b/m;
 
 function isOfKind(value: unknown): boolean {

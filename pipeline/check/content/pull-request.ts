@@ -35,6 +35,7 @@ interface ChangedBundle {
   readonly folder: string;
   /** Its first file with a change. */
   readonly file: string;
+  /** Whether the base branch has the bundle, and whether the merge has it. */
   readonly isBefore: boolean;
   readonly isAfter: boolean;
 }

@@ -70,6 +70,7 @@ export function templateScene(scene: ReadScene): TemplateScene {
       const defaults = (await once(['changed'], changed)).get(contentKey(catalog));
       const own = catalog.packages[0]?.defaultChannel;
       if (!defaults) return false;
+      // As in `differenceOf`, a default channel that one of them lacks is not a difference.
       return own === undefined || defaults.has(own) || defaults.has(undefined);
     },
   };

@@ -4,7 +4,7 @@ import { dirname } from 'node:path/posix';
 import { IGNORE_FILE, isIgnoreFile } from '../../../catalog/fbc/ignore.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
-import type { Finding, Severity } from '../../../catalog/finding.ts';
+import { type Finding, milderSeverity, type Severity } from '../../../catalog/finding.ts';
 import { rule as packageRemoved } from '../../../catalog/rules/graph/package-removed.ts';
 import { rule } from '../../../catalog/rules/layout/unmatched.ts';
 import { isWithin } from '../../change/catalogs.ts';
@@ -157,7 +157,7 @@ function unreadFinding({ path, home, why }: StrangeFile, { publish }: Policy, se
   const hint = `move it, or add the line ${name} to ${joinPath(home.root, IGNORE_FILE)}`;
   return {
     rule: rule.id,
-    severity: isPublished ? severity : severity === 'info' ? 'info' : 'warning',
+    severity: isPublished ? severity : milderSeverity(severity, 'warning'),
     message,
     location: { file: path, line: 1, column: 1 },
     hint,

@@ -63,7 +63,7 @@ function numbersOf(given: Fleet, { worlds, simulate, packages }: Counting): Flee
       // Where a catalog's name says no platform, clusters of all platforms may use it.
       const platforms = known.length === minors.length && known.length > 0 ? new Set(known) : undefined;
       // Rules about one OLM are called after it; all others concern clusters of both.
-      const olm = rule.endsWith('-v0') ? 'v0' : rule.endsWith('-v1') ? 'v1' : undefined;
+      const olm = (['v0', 'v1'] as const).find((one) => rule.endsWith(`-${one}`));
       const clusters = count({
         package: packageName,
         installed: new Set(installed),

@@ -138,7 +138,7 @@ export async function monitorRepository(
     to: rehearsal.to,
     merges: rehearsal.merges.length,
     packages: [...new Set(rehearsal.merges.flatMap(({ packages }) => packages))].sort(),
-    entries: entries.sort((a, b) => (a.merge.date < b.merge.date ? 1 : a.merge.date > b.merge.date ? -1 : 0)),
+    entries: entries.sort((a, b) => compareText(b.merge.date, a.merge.date)),
     unconfirmed,
     removed: reported.length - kept.length,
     unchecked: rehearsal.unchecked,
@@ -237,7 +237,7 @@ async function lostIn(
   const channel = channels.length === 0 ? {} : { channel: channels[0] ?? '' };
   const place = { olm, ...channel, catalogs: [catalog] };
   for (const version of finding.installed ?? []) {
-    const installation = { ...NOBODY, olm, package: packageName, channels, ...namedBy(version) };
+    const installation = { ...UNSAID, olm, package: packageName, channels, ...namedBy(version) };
     const installed = installedIn(await before.world(), installation);
     if (!installed) continue;
     const about = { installation, installed };
@@ -286,7 +286,8 @@ async function withFixes(
   return [...each, ...(without.length > 0 ? [lostOf(without, undefined)] : [])];
 }
 
-const NOBODY = { platform: '', range: '', catalog: '', isManual: false };
+/** What a finding does not say of an installation. */
+const UNSAID = { platform: '', range: '', catalog: '', isManual: false };
 
 /** Findings name a bundle where its name does not say its version. */
 function namedBy(text: string): Pick<FleetInstallation, 'name' | 'version'> {
@@ -356,6 +357,7 @@ function joinedLosses(all: readonly Lost[]): Lost[] {
   return [...alike.values()];
 }
 
+/** Days from one date or time to another, rounded; 0 if the second is earlier. */
 export function daysBetween(from: string, to: string): number {
   return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000));
 }

@@ -223,6 +223,7 @@ async function manifestsByCsv(
       if (left.size === 0) return manifests;
     }
   }
+  // A file that was not read may be the ClusterServiceVersion of any of those left.
   if (isUnread) for (const { package: name } of left) reading.left.add(name);
   return manifests;
 }

@@ -10,7 +10,7 @@ import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';
 import type { CatalogFile } from '../../change/catalog-files.ts';
-import type { FileReader, LoadedFile } from '../../change/content.ts';
+import { type FileReader, type LoadedFile, readingKey } from '../../change/content.ts';
 import { mentionsAny } from '../../file-pieces.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
@@ -75,9 +75,11 @@ export class ContextReader {
   /** The limits in the keys of what is kept. */
   readonly #limitsKey: string;
   readonly #outlines = new Map<string, Outline | 'left'>();
-  /** Catalogs with files that were left out, and with files that cannot be read. */
+  /** Catalogs with files beyond `limits.contextBytes`. */
   readonly left: Set<string> = new Set();
+  /** Catalogs with packages beyond {@link MOST_COMPOSED}. */
   readonly leftComposed: Set<string> = new Set();
+  /** Catalogs with files that cannot be read. */
   readonly unreadable: Set<string> = new Set();
   /** Catalogs whose files were left out where only the touched packages are looked for. */
   readonly leftElsewhere: Set<string> = new Set();
@@ -117,7 +119,7 @@ export class ContextReader {
 
   /** The outline of a file that was read; undefined for one that was left out. */
   outline(file: LoadedFile): Outline | undefined {
-    const found = this.#outlines.get(keyOf(file));
+    const found = this.#outlines.get(readingKey(file));
     return found === 'left' ? undefined : found;
   }
 
@@ -125,7 +127,7 @@ export class ContextReader {
   async read(files: readonly CatalogFile[]): Promise<void> {
     await this.#readAll(files);
     for (const file of files) {
-      if (this.#outlines.get(keyOf(file)) !== 'left') continue;
+      if (this.#outlines.get(readingKey(file)) !== 'left') continue;
       (file.composed ? this.leftComposed : this.left).add(file.unit.catalog);
     }
   }
@@ -134,7 +136,7 @@ export class ContextReader {
   async readElsewhere(files: readonly CatalogFile[]): Promise<void> {
     await this.#readAll(files);
     for (const file of files)
-      if (this.#outlines.get(keyOf(file)) === 'left') this.leftElsewhere.add(file.unit.catalog);
+      if (this.#outlines.get(readingKey(file)) === 'left') this.leftElsewhere.add(file.unit.catalog);
   }
 
   /**
@@ -146,7 +148,7 @@ export class ContextReader {
     await this.#bring(plain);
     const found: CatalogFile[] = [];
     for (const file of plain) {
-      const outline = this.#outlines.get(keyOf(file));
+      const outline = this.#outlines.get(readingKey(file));
       const isKnown = outline !== undefined && outline !== 'left';
       const has = isKnown ? hasAny(outline.packages, names) : await this.#mentions(file, names);
       if (has) found.push(file);
@@ -177,7 +179,7 @@ export class ContextReader {
   /** Reads the outlines of the files that are not known yet: composed packages, which have a limit of their own, then files. */
   async #readAll(files: readonly CatalogFile[]): Promise<void> {
     const wanted = new Map<string, CatalogFile>();
-    for (const file of files) if (!this.#outlines.has(keyOf(file))) wanted.set(keyOf(file), file);
+    for (const file of files) if (!this.#outlines.has(readingKey(file))) wanted.set(readingKey(file), file);
     const all = [...wanted.values()];
     for (const file of all.filter(({ composed }) => composed)) await this.#readComposed(file);
     const plain = all.filter(({ composed, mode }) => !composed && whyUnreadable(mode) === undefined);
@@ -187,7 +189,7 @@ export class ContextReader {
   /** Reads the outlines of files until the limit; `left` stands for those beyond it. */
   async #readBatch(files: readonly CatalogFile[]): Promise<void> {
     if (this.#count.bytes >= this.#limits.contextBytes) {
-      for (const file of files) this.#outlines.set(keyOf(file), 'left');
+      for (const file of files) this.#outlines.set(readingKey(file), 'left');
       return;
     }
     await this.#bring(files);
@@ -197,7 +199,7 @@ export class ContextReader {
       const size = sizes[i] ?? 0;
       const isBeyond = this.#count.bytes + size > this.#limits.contextBytes;
       if (isBeyond || size > this.#limits.fileBytes) {
-        this.#outlines.set(keyOf(file), 'left');
+        this.#outlines.set(readingKey(file), 'left');
         continue;
       }
       this.#count.files++;
@@ -231,7 +233,7 @@ export class ContextReader {
   }
 
   #keptKey(file: CatalogFile): string {
-    return `${keyOf(file)} ${this.#limitsKey}`;
+    return `${readingKey(file)} ${this.#limitsKey}`;
   }
 
   /** Fetches the files that a partial clone lacks, in one request. */
@@ -246,7 +248,7 @@ export class ContextReader {
 
   async #readComposed(file: CatalogFile): Promise<void> {
     if (this.#composedRead >= MOST_COMPOSED) {
-      this.#outlines.set(keyOf(file), 'left');
+      this.#outlines.set(readingKey(file), 'left');
       return;
     }
     this.#composedRead++;
@@ -255,7 +257,7 @@ export class ContextReader {
 
   #keep(file: CatalogFile, read: ReadOutline): void {
     if (read.isBroken) this.unreadable.add(file.unit.catalog);
-    this.#outlines.set(keyOf(file), read);
+    this.#outlines.set(readingKey(file), read);
   }
 }
 
@@ -296,11 +298,6 @@ export function contextReport(context: ContextReader, { limits }: Policy): Conte
     ],
     incomplete: context.left.size > 0 ? `${what(context.left)}: ${tooMuch}` : undefined,
   };
-}
-
-/** What tells files of outlines apart: equal files anywhere are one, but a folder's made file says where it is. */
-function keyOf({ composed, path, mode, id }: LoadedFile): string {
-  return composed ? `${id} ${path}` : `${mode} ${id}`;
 }
 
 /** In place of the path of an outline's file, which may be in several places. */

@@ -123,7 +123,7 @@ async function withinWorkLimit(
 /** Whether two packages, or one before and after, have the same owners in their lists, at least one. */
 export function sameOwners(a: PackageOwners, b: PackageOwners): boolean {
   const names = ({ identities }: PackageOwners): string =>
-    [...new Set(identities.map((identity) => formatIdentity(identity).toLowerCase()))].sort().join(' ');
+    [...new Set(identities.map(identityKey))].sort().join(' ');
   return names(a) !== '' && names(a) === names(b);
 }
 
@@ -143,12 +143,12 @@ async function fromSource(
   if (!source.path.startsWith('{dir}/')) {
     const path = source.path.replaceAll('{package}', () => asked.name);
     const { settings, findings } = await files.read(path);
+    // A file of `packages` has a list for each package, `ci.yaml` one of reviewers.
+    const key = source.format === 'packages' ? asked.name : 'reviewers';
     const entries =
-      source.format === 'packages'
-        ? identitiesAt(settings, path, asked.name)
-        : source.format === 'ci.yaml'
-          ? identitiesAt(settings, path, 'reviewers')
-          : await prowApprovers(files, path, settings);
+      source.format === 'prow'
+        ? await prowApprovers(files, path, settings)
+        : identitiesAt(settings, path, key);
     return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
   }
   return byFolder(files, source.path.slice('{dir}/'.length), asked.paths);
