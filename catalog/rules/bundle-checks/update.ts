@@ -1,6 +1,7 @@
 /** Checks of a bundle's place among the versions of its package, and of its image. */
 
 import { type Inspected, memberText, memberTexts, PREFIX } from '../../bundle/inspect.ts';
+import { readDockerfile } from '../../fbc/dockerfile.ts';
 import { jsonText } from '../../json.ts';
 import { tryParseRange } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
@@ -24,26 +25,19 @@ export const checkSelfReplacement: Check = csvCheck((csv, report) => {
   if (csv.name !== '' && at >= 0) report(`${csvText(csv)} skips itself`, csv.at('spec', 'skips', at));
 });
 
-/** The labels of a bundle's image by key, from the image or from its Dockerfile. */
-function labelsOf({ options: { labels, dockerfile } }: Inspected): ReadonlyMap<string, string> | undefined {
+/** The labels of a bundle's image by key, from the image or else from its Dockerfile, without those that only a build knows. */
+function labelsOf({ options: { labels, dockerfile } }: Inspected): ReadonlyMap<string, string> {
   if (labels) return labels;
-  if (dockerfile?.text === undefined) return undefined;
-  const found = new Map<string, string>();
-  // A line that ends with a backslash goes on in the next one.
-  for (const line of dockerfile.text.replaceAll(/\\\r?\n/g, ' ').split('\n')) {
-    if (!/^\s*LABEL\s/i.test(line)) continue;
-    for (const [, key = '', quoted, bare = ''] of line.matchAll(LABEL)) found.set(key, quoted ?? bare);
-  }
-  return found;
+  const image = readDockerfile(dockerfile?.text ?? '').at(-1);
+  return new Map(
+    [...(image?.labels ?? [])].flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value]])),
+  );
 }
-
-const LABEL = /"?(?<![\w./-])([\w./-]+)"?=(?:"([^"]*)"|(\S*))/g;
 
 export const checkLabels: Check = (bundle, report) => {
   const { annotations } = bundle;
-  const labels = labelsOf(bundle);
-  if (!annotations || !labels) return;
-  for (const [key, label] of labels) {
+  if (!annotations) return;
+  for (const [key, label] of labelsOf(bundle)) {
     const value = annotations.values[key];
     if (!key.startsWith(PREFIX) || value === label) continue;
     const found = value === undefined ? 'the annotation is missing' : `the annotation is ${jsonText(value)}`;
