@@ -4,7 +4,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/conversion.go
  */
 import { decodeBase64, encodeBase64 } from '../go/base64.ts';
-import { isObject } from '../go/shape.ts';
+import { base64Defect, isObject } from '../go/shape.ts';
 
 export interface CsvIcon {
   readonly base64data: string;
@@ -24,7 +24,5 @@ export function csvIcon(csv: Readonly<Record<string, unknown>>): CsvIcon | undef
 
 /** The bytes of base64; undefined for a text that is not base64. Line ends do not count, as in Go's decoder. */
 function tryDecode(base64: string): Uint8Array | undefined {
-  const text = base64.replaceAll(/[\r\n]/g, '');
-  const isSound = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
-  return isSound ? decodeBase64(text) : undefined;
+  return base64Defect(base64) < 0 ? decodeBase64(base64) : undefined;
 }

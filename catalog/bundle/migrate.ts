@@ -76,33 +76,36 @@ function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown
   }
 }
 
+/** The names of a member, or every item of a list. */
+type Step = RegExp | 'each item';
+
 /** The way to the values that Go keeps as they are spelled: those of descriptors. */
-const RAW: readonly RegExp[] = [
+const RAW: readonly Step[] = [
   /^spec$/i,
   /^(?:customresource|apiservice)definitions$/i,
   /^(?:owned|required)$/i,
-  /^/,
+  'each item',
   /^(?:spec|status|action)descriptors$/i,
-  /^/,
+  'each item',
   /^value$/i,
 ];
 
 /** A value with {@link RawJson} in the places that `way` leads to. @param raw its text */
-function withRawJson(raw: string, value: unknown, way: readonly RegExp[]): unknown {
+function withRawJson(raw: string, value: unknown, way: readonly Step[]): unknown {
   const [step, ...further] = way;
   if (!step) return new RawJson(withoutSpace(raw));
   if (typeof value !== 'object' || value === null) return value;
   const items = rawItems(raw);
   if (Array.isArray(value)) {
-    // The empty pattern stands for every item of a list.
-    return step.source === '^'
+    return step === 'each item'
       ? value.map((item, i) => withRawJson(items[i]?.text ?? '', item, further))
       : value;
   }
+  if (step === 'each item') return value;
   const copy: Record<string, unknown> = { ...value };
   for (const { key, text } of items) {
     const name = parseJson(key ?? '""') as string;
-    if (step.source !== '^' && step.test(name)) copy[name] = withRawJson(text.trim(), copy[name], further);
+    if (step.test(name)) copy[name] = withRawJson(text.trim(), copy[name], further);
   }
   return copy;
 }

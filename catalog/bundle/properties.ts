@@ -39,6 +39,7 @@ export function renderedProperties(bundle: RegistryBundle): RenderedProperty[] {
   const others: RenderedProperty[] = [];
   for (const property of given) {
     if (property.type === 'olm.gvk') gvks.add(gvkJson(fieldsOf(property)));
+    // As in opm, the last one counts.
     else if (property.type === 'olm.package') packageValue = packageText(fieldsOf(property));
     else others.push({ type: property.type, json: property.json });
   }

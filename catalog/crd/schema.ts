@@ -11,7 +11,7 @@ import { isObject } from '../go/shape.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Names the places below a schema. */
+/** Names the places below a schema. @see CURRENT. `text` is the place of the schema itself, such as `^.spec` */
 interface Dialect {
   readonly items: (text: string) => string;
   readonly index: (text: string, keyword: string, index: number) => string;
@@ -92,7 +92,10 @@ interface Child {
   readonly schema: unknown;
 }
 
-/** The schemas directly below a schema, by keyword. A keyword that is not written has none. */
+/**
+ * The schemas directly below a schema, by keyword. A keyword that is not written has none. The order counts in `LEGACY`, where
+ * several have one place and the last one stays.
+ */
 function childSchemas(schema: Schema, dialect: Dialect, text: string): readonly Child[] {
   const found: Child[] = [];
   const add = (path: readonly string[], place: string, child: unknown): void => {

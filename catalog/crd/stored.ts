@@ -41,7 +41,8 @@ export function inheritedVersions(
   for (const { from, to } of steps) {
     appendToGroup(onward, from, to);
   }
-  // All upgrade paths grow by one upgrade at a time, so the shortest comes first.
+  // All upgrade paths grow by one upgrade at a time, so the shortest comes first. None goes on from a bundle that inherits
+  // the version already, so a circle of upgrades ends, too.
   let paths: CarriedVersion[] = [...onward.keys()].flatMap((from) =>
     (crds(from) ?? []).flatMap(({ name, storedVersions }) =>
       storedVersions.map((version) => ({ crd: name, version, path: [from] })),

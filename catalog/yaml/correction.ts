@@ -17,7 +17,7 @@ export function correctedLine(line: string, correction: Correction): string | un
   if (correction.kind === 'replace') {
     return `${line.slice(0, at)}${sameQuotes(written, correction.wanted)}${rest}`;
   }
-  // A member is added below a line that holds one key and its value alone.
+  // A member is added below a line that holds one key and its value alone, such as `  - name: a.v1.0.0`.
   const [key, before = ''] = /^([ ]*(?:- +)*)[A-Za-z][A-Za-z0-9_-]*: +/.exec(line) ?? [];
   if (key?.length !== at || !/^ *(?: #.*)?$/.test(rest)) return undefined;
   return `${line}\n${' '.repeat(before.length)}${correction.member}`;

@@ -211,7 +211,7 @@ function writeScalar(value: Json, room: Room): string {
   }
 }
 
-/** Whether a string may be written as a literal scalar that ends its last line. */
+/** Whether a string may be written as a literal scalar that ends its last line: U+0085 and the spaces behind it become line feeds. */
 function mayEndLine(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return isLineEnd(last) || last === 0x85 || last === 32;

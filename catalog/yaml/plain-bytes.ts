@@ -44,6 +44,7 @@ function areWordsPlain(words: Int32Array): boolean {
     const word = words[i]!;
     // Most words hold no byte below a space; a byte that borrows from the next is looked at again.
     if ((((word - SPACE * ones) | (word + ones)) & highest) === 0) continue;
+    // The highest bit of each byte then says: below a space, not a line feed, not a tab.
     const low = ~(word + (128 - SPACE) * ones);
     const noFeed = (word ^ (LF * ones)) + 127 * ones;
     const noTab = (word ^ (TAB * ones)) + 127 * ones;

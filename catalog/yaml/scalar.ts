@@ -33,6 +33,7 @@ const NOT_FINITE: ReadonlyMap<string, number> = new Map([
 ]);
 
 const INTEGER = /^[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/;
+/** Most integers of catalogs: with 15 digits at most, a float holds them. */
 const SHORT_DECIMAL = /^(?:0|[1-9][0-9]{0,14})$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 /** Behind a leading dot Go minds where underscores stand; elsewhere go-yaml drops them all. */
@@ -172,6 +173,7 @@ export function formatFloat32(value: number): string {
     const short = Number(roundHalfEven(rounded, digits));
     if (Math.fround(short) === rounded) return formatG(short);
   }
+  // Nine digits tell any two of them apart.
   return formatG(Number(rounded.toPrecision(9)));
 }
 

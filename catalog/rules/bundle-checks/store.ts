@@ -34,6 +34,7 @@ export const checkMaintainers: Check = csvCheck((csv, report) => {
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\uffff-]+";
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 const ADDRESS = new RegExp(`^(?:${QUOTED}|${ATOM}(?:\\.${ATOM})*)@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\]]+\\])$`);
+/** `Jane Doe <jane@example.com>`, with the address in the group. */
 const NAMED = /^(?:"(?:[^"\\]|\\.)*"\s*|[^<>@,]*)<([^<>]*)>$/;
 
 /** Characters of an address with its name: mail takes 320 without one, and what is longer is read too slowly. */

@@ -120,6 +120,7 @@ function strandedOf(world: World, name: string, { channel, installed, published 
   // stranded-v0 reports versions that the catalog still has; channel-removed reports removed channels.
   if (!published || !world.catalog.packages.get(name)?.channels.has(channel)) return [];
   const path = world.foresight.v0({ package: name, channel }, installed);
+  // Other rules report why resolution fails.
   if (path.arrives || path.last.kind === 'fails') return [];
   const severity = isLongAgo(published.last, world.asOf) ? 'warning' : 'error';
   return [{ package: name, channel, installed, path, severity }];

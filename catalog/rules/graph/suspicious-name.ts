@@ -80,7 +80,7 @@ function channelDefect(
     : { why: 'the name does not start with a letter or digit', severity: 'warning' };
 }
 
-/** A version in a bundle's name, where its own is not there: a name may have the version of something else before it. */
+/** A version in a bundle's name (`1.2.3` of `x.v1.2.3`), where its own is not there: that of something else may come before it. */
 function otherVersionIn({ name, version }: Bundle): string | undefined {
   if (!version) return undefined;
   const written = [...nameEnd(name).matchAll(/[.-]v?([0-9]+\.[0-9]+\.[0-9]+)(?=[-+_.]|$)/g)].map(

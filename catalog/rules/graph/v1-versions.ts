@@ -237,7 +237,7 @@ function nextPart(version: Version): Version {
   return { ...version, prerelease: [...version.prerelease, 1n], build: [] };
 }
 
-/** The suffix as build metadata, which orders versions of the same numbers; else the release after the present one. */
+/** The suffix of the target as build metadata, by which OLM v1 orders versions of the same numbers: `1.0.1+1` for `1.0.1-1`. */
 function asBuild(source: Version, target: Version): Version {
   if (source.build.length === 0) {
     const suffix = [...target.prerelease.map(String), ...target.build];

@@ -44,12 +44,24 @@ function checkOther(blob: Blob, report: Report): void {
 /** File systems take names of so many bytes. */
 const LONGEST_NAME = 255;
 
+/** Why a path cannot be the name of one file; undefined if it can. */
+function fileNameDefect(path: string): string | undefined {
+  if (path.includes('/') || path.includes('\0')) return 'its name cannot be part of a file name';
+  return new TextEncoder().encode(path).length > LONGEST_NAME
+    ? `its file name would have more than ${LONGEST_NAME} bytes`
+    : undefined;
+}
+
+/** Why an entry cannot have its file beside an earlier one of the same path; undefined if none has it. */
+function sharedFileDefect(what: string, earlier: string | undefined): string | undefined {
+  return earlier === undefined || earlier === what ? undefined : `it would have the same file as ${earlier}`;
+}
+
 /**
  * Reports entries for which opm cannot write a file of its own. Another rule reports an entry that its channel lists
  * twice.
  */
 function checkBundleFiles(catalog: Catalog, report: Report): void {
-  const encoder = new TextEncoder();
   const seen = new Map<string, string>();
   for (const channel of catalog.blobs.channels) {
     for (const entry of channel.entries) {
@@ -57,14 +69,7 @@ function checkBundleFiles(catalog: Catalog, report: Report): void {
       const what = `entry ${quoted(entry.name)} of channel ${quoted(channel.name)}`;
       const other = seen.get(path);
       seen.set(path, what);
-      const defect =
-        path.includes('/') || path.includes('\0')
-          ? 'its name cannot be part of a file name'
-          : encoder.encode(path).length > LONGEST_NAME
-            ? `its file name would have more than ${LONGEST_NAME} bytes`
-            : other !== undefined && other !== what
-              ? `it would have the same file as ${other}`
-              : undefined;
+      const defect = fileNameDefect(path) ?? sharedFileDefect(what, other);
       if (defect === undefined) continue;
       const details = {
         package: channel.package,

@@ -145,7 +145,7 @@ export const rules: readonly Rule[] = [
 const LARGEST = 1024 * 1024;
 /** From this part of the limit on a bundle is near it. */
 const NEAR = 0.85;
-/** Files that are small in sum need no compressing to know that they fit. */
+/** Files that are smaller in sum are not compressed to know that they fit. The margin is for what gzip adds to tiny files. */
 const SURELY_FITS = LARGEST * 0.6;
 
 /** OLM v0 unpacks a bundle into a ConfigMap, each file compressed and as base64. */
