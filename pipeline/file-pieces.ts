@@ -57,6 +57,7 @@ export function* piecesIn(
   let buffer =
     spare && spare.length >= READ_AHEAD * window ? spare : Buffer.allocUnsafeSlow(READ_AHEAD * window);
   spare = undefined;
+  /** Whether the buffer still begins with the file. */
   let isStart = true;
   let json: JsonBorders | undefined;
   try {
@@ -196,8 +197,9 @@ const OF_THE_SHELL = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
 
 /** The flags for opening a file, which then waits for nobody who writes to a pipe; Windows has neither. @param more flags */
 function flagsFor(path: string, more = 0): number {
-  const wait = OF_THE_SHELL.test(path) ? 0 : (constants.O_NONBLOCK ?? 0);
-  return constants.O_RDONLY | wait | more;
+  // A pipe of the shell has somebody who writes to it: that is waited for.
+  const nonBlocking = OF_THE_SHELL.test(path) ? 0 : (constants.O_NONBLOCK ?? 0);
+  return constants.O_RDONLY | nonBlocking | more;
 }
 
 /** Refuses what may never answer. @throws PipelineError `io` for a pipe, socket or device that the shell did not pass */

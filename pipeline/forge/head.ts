@@ -147,7 +147,11 @@ export async function leaveError(
   for (const head of heads) await leaveReason(forge, head, { why, link }).catch(() => undefined);
 }
 
-/** Leaves the status of an unfinished run pending, with the reason, unless another run has set a newer one. */
+/**
+ * Leaves the status of an unfinished run pending, with the reason, unless another run has set a newer one.
+ *
+ * @returns the status that it set; undefined if that of another run stays
+ */
 export async function leaveReason(
   forge: Pick<GateForge, 'postStatus' | 'readStatuses'>,
   { commit, pulls }: Pick<Head, 'commit' | 'pulls'>,

@@ -77,6 +77,7 @@ function withoutSignature(text: string, headerEnd: number): string {
   return headers.replace(/^gpgsig(?:-sha256)? .*\n(?: .*\n)*/gm, '') + text.slice(headerEnd + 1);
 }
 
+/** Reads `NAME <EMAIL> SECONDS ZONE`; a trailer has no time, which is then 0. */
 function parseSigner(text: string): Signer {
   const [, name = '', email = '', time = '0'] = /^([^<]*?) ?<([^>]*)>(?: (-?[0-9]+))?/.exec(text) ?? [];
   return { name, email, time: Number(time) };

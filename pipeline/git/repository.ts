@@ -226,6 +226,7 @@ function fullNames(revision: string): string[] {
   ];
 }
 
+/** Whether a revision may be the id of a commit, whole or short: `2328ac1`, `2328ac1~2`, but not the branch `2328ac1-fix`. */
 function isCommitId(revision: string): boolean {
   return /^[0-9a-f]{7,}(?![\w./-])/.test(revision);
 }

@@ -24,7 +24,7 @@ function send<T>(github: GitHub, query: string, variables: Record<string, unknow
   return dataOf(asked as Promise<{ data: Answer<T> }>);
 }
 
-/** Answers of GraphQL. @throws PipelineError `conflict` with GitHub's words when it refuses */
+/** The data of one query or mutation. @throws PipelineError `conflict` with GitHub's words when it refuses */
 export async function sendQuery<T>(
   github: GitHub,
   query: string,

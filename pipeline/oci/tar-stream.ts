@@ -220,6 +220,7 @@ function recordsIn(bytes: Buffer): ReadonlyMap<string, string> {
   return records;
 }
 
+/** A decimal number; NaN for any other text, and for one with more digits than a safe integer has. */
 function wholeNumber(text: string): number {
   return /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
 }
@@ -273,6 +274,7 @@ function brokenLayer(why: string): PipelineError {
   return new PipelineError('corrupt', `a layer cannot be read: its archive ${why}`);
 }
 
+/** Reads pieces of any length as runs of asked lengths, and counts the bytes that it gave. */
 function cursorOver(bytes: AsyncIterable<Uint8Array>): Cursor {
   const source = bytes[Symbol.asyncIterator]();
   let rest: Uint8Array = new Uint8Array();

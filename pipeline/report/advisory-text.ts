@@ -134,6 +134,7 @@ function endText({ end, arrives, why }: PathSummary): string {
 export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
   const alike = new Map<string, string[]>();
   for (const one of catalogs) {
+    // Lists of equal lines are different keys of a map; their JSON is the same.
     const text = JSON.stringify(linesOf(one));
     appendToGroup(alike, text, one.catalog);
   }

@@ -24,6 +24,7 @@ export function diffText(diffs: readonly PlacedDiff[]): string {
 export function diffMarkdown(diffs: readonly PlacedDiff[]): string {
   if (diffs.length === 0) return 'No changes.\n';
   const parts = diffs.flatMap((diff) => [
+    // The table has this title itself.
     diff.fates.length > 0
       ? impactTable(diff)
       : `### ${escapedMarkdown(diff.package)} (${escapedMarkdown(diff.catalogs.join(', '))})`,

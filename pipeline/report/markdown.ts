@@ -307,7 +307,7 @@ export function escapedMarkdown(text: string): string {
   );
 }
 
-/** A code span around any text. */
+/** A code span around any text: a fence that is longer than each run of backticks in it, and `\|` for what ends a cell. */
 export function codeSpan(text: string): string {
   const shown = plainText(text).replaceAll('|', '\\|');
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));

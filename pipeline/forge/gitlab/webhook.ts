@@ -77,7 +77,7 @@ function isHarmless(name: string, change: unknown): boolean {
   return before !== undefined && before === after;
 }
 
-/** The labels that hold a merge request; undefined for what is not a list of labels. */
+/** The labels that hold a merge request, as one text that can be compared; undefined for what is not a list of labels. */
 function holdsIn(labels: unknown): string | undefined {
   if (!Array.isArray(labels)) return undefined;
   const titles = labels.map((label: unknown) => (isObject(label) ? label['title'] : undefined));

@@ -211,6 +211,7 @@ class Assembly {
     }
   }
 
+  /** The object that a delta makes of its base. */
   #made(base: Buffer, delta: Buffer): Buffer {
     const size = deltaSize(delta);
     if (size !== undefined) this.#room.take(size);

@@ -250,6 +250,7 @@ async function unlessMoved(asked: Promise<{ readonly data: unknown }>): Promise<
     await dataOf(asked);
     return true;
   } catch (error) {
+    // In GitHub's words: "Update is not a fast forward", "Reference already exists".
     if (error instanceof PipelineError && /fast.forward|already exists/i.test(error.message)) return false;
     throw error;
   }

@@ -38,8 +38,8 @@ export async function packageOf(name: string, context: BuildContext): Promise<Pa
   const piece = (tree: Tree): PieceFacts | undefined => memory.pieces.get(pieceKey(tree, name, context));
   const pieces = { configs: piece('configs'), cache: piece('cache') };
   // A tree in which the package has no files needs no piece.
-  const complete = (tree: Tree): boolean => facts?.[tree] === undefined || pieces[tree] !== undefined;
-  return facts && complete('configs') && complete('cache')
+  const isComplete = (tree: Tree): boolean => facts?.[tree] === undefined || pieces[tree] !== undefined;
+  return facts && isComplete('configs') && isComplete('cache')
     ? { name, facts, pieces }
     : makePackage(name, context);
 }

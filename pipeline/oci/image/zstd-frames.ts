@@ -113,6 +113,7 @@ class Reader {
     return (await this.take(4)).readUInt32LE(0);
   }
 
+  /** The next so many bytes. @throws PipelineError `corrupt` when fewer are left */
   async take(count: number): Promise<Buffer> {
     const taken: Uint8Array[] = [];
     for (let missing = count; missing > 0; ) {
@@ -125,6 +126,7 @@ class Reader {
     return Buffer.concat(taken, count);
   }
 
+  /** Passes over so many bytes. @throws PipelineError `corrupt` when fewer are left */
   async skip(count: number): Promise<void> {
     for (let missing = count; missing > 0; ) {
       if (this.#rest.length === 0 && !(await this.#fill())) throw damaged('breaks off');
@@ -139,6 +141,7 @@ class Reader {
     await this.#pieces.return?.();
   }
 
+  /** Reads the next piece into `#rest`. @returns false at the end of the stream */
   async #fill(): Promise<boolean> {
     const { done, value } = await this.#pieces.next();
     if (!done) this.#rest = value;

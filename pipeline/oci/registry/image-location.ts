@@ -89,7 +89,7 @@ function layoutPlace(kind: 'oci' | 'oci-archive', rest: string, text: string): I
   return { kind, path, tag };
 }
 
-/** The path ends at the first colon, but for the one after a Windows drive. */
+/** The path ends at the first colon, but for the one after a Windows drive: `C:\a:v1` is `C:\a` and `v1`. */
 function splitPath(rest: string, text: string): [path: string, name: string | undefined] {
   const [, path = '', name] = /^((?:[A-Za-z]:(?=[\\/]))?[^:]*)(?::(.*))?$/s.exec(rest) ?? [];
   if (path === '') throw unusable(text, 'a path is missing');

@@ -65,8 +65,10 @@ function foldedView(lane: HopLane): View {
   };
   for (const stop of lane.stops) {
     const last = run.at(-1);
-    if (last && !(quiet.has(stop.bundle) && leadsOnlyTo(last, stop.bundle))) close();
-    if (quiet.has(stop.bundle)) run.push(stop);
+    const isQuiet = quiet.has(stop.bundle);
+    // A row goes on only along the one upgrade of its last stop.
+    if (last && !(isQuiet && leadsOnlyTo(last, stop.bundle))) close();
+    if (isQuiet) run.push(stop);
     else nodes.push(nodeOf(stop));
   }
   close();

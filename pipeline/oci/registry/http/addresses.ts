@@ -100,9 +100,9 @@ function groupsOf(address: string): number[] {
 function rangeList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
+    const isV6 = isIP(range.split('/', 1)[0] ?? '') === 6;
+    const [address = '', bits = isV6 ? 128 : 32] = range.split('/');
+    list.addSubnet(address, Number(bits), isV6 ? 'ipv6' : 'ipv4');
   }
   return list;
 }

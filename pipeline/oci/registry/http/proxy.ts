@@ -21,8 +21,10 @@ export type ProxyChoice = (url: URL) => URL | undefined;
  */
 export function proxiesFrom(environment: Environment): ProxyChoice {
   const variable = (name: string): string => environment[name] || environment[name.toUpperCase()] || '';
-  const proxyOf = (name: string): URL | undefined =>
-    proxyUrl(variable(name) === '' ? 'all_proxy' : name, variable(name) || variable('all_proxy'));
+  const proxyOf = (name: string): URL | undefined => {
+    const source = variable(name) === '' ? 'all_proxy' : name;
+    return proxyUrl(source, variable(source));
+  };
   const proxies: Readonly<Record<string, URL | undefined>> = {
     'http:': proxyOf('http_proxy'),
     'https:': proxyOf('https_proxy'),
