@@ -24,7 +24,7 @@ import { type CatalogUnit, catalogUnits } from './unit.ts';
 /** Places of which the old files are read too. */
 const COMPARED: ReadonlySet<Area> = new Set(['catalog', 'template', 'composite', 'packageConfig', 'owners']);
 
-/** Fetches what is needed to say what a change is. */
+/** Fetches what is needed to say what a change is; nothing if the repository is all here. */
 export async function bringNeeded(
   objects: ObjectReader,
   { trees, policy, paths }: { trees: Trees; policy: Policy; paths: readonly ChangedPath[] },

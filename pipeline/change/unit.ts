@@ -48,6 +48,7 @@ const KEPT_PLACES = 20_000;
 
 const kept = new WeakMap<Layout, KeptPlaces>();
 
+/** What is kept for a layout, begun empty. */
 function keptFor(layout: Layout): KeptPlaces {
   const found = kept.get(layout) ?? { units: new LruCache(KEPT_PLACES), folders: new LruCache(KEPT_PLACES) };
   kept.set(layout, found);

@@ -74,7 +74,7 @@ export function readPolicyDocument(
       const message = `aliases expand the ${what} to more than ${MOST_VALUES} values`;
       return refused('settings/yaml', message, 0, 'write out the values that you need');
     }
-    const locate = (path: Path): PlacedOffsets | undefined => find(root, path);
+    const locate = (path: Path): PlacedOffsets | undefined => offsetsOf(root, path);
     return {
       settings: {
         value,
@@ -187,7 +187,7 @@ const lastIndexes = onceFor(
 );
 
 /** Where a path leads; without a key, the deepest node on the way to it that exists. */
-function find(root: Node | undefined, path: Path): PlacedOffsets | undefined {
+function offsetsOf(root: Node | undefined, path: Path): PlacedOffsets | undefined {
   if (!root) return undefined;
   let node = root;
   let key: number | undefined;

@@ -20,7 +20,7 @@ export function severitiesOf(policy: Policy): SeverityOf {
       known.get(rule) ??
       settingOf(policy, rule.id)?.severity ??
       ofPresets.get(rule.id) ??
-      severityInChecks(policy, rule);
+      defaultSeverity(policy, rule);
     known.set(rule, severity);
     return severity;
   };
@@ -30,7 +30,7 @@ export function severitiesOf(policy: Policy): SeverityOf {
  * The severity of a rule of which the policy sets none. An optional rule is off unless the policy names it,
  * if only to set `enforce`.
  */
-function severityInChecks(policy: Policy, rule: Rule): Severity | 'off' {
+function defaultSeverity(policy: Policy, rule: Rule): Severity | 'off' {
   const { severity, severityInChecks = severity, isOptional } = rule;
   return isOptional && !settingOf(policy, rule.id) ? 'off' : severityInChecks;
 }

@@ -212,8 +212,13 @@ function pathOf(pointer: string, root: unknown): Path {
   let node = root;
   for (const raw of pointer.split('/').slice(1)) {
     const key = raw.replaceAll('~1', '/').replaceAll('~0', '~');
-    path.push(Array.isArray(node) ? Number(key) : key);
-    node = Array.isArray(node) ? node[Number(key)] : isObject(node) ? node[key] : undefined;
+    if (Array.isArray(node)) {
+      path.push(Number(key));
+      node = node[Number(key)];
+    } else {
+      path.push(key);
+      node = isObject(node) ? node[key] : undefined;
+    }
   }
   return path;
 }

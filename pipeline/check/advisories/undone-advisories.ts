@@ -99,6 +99,7 @@ function softenLosses(edited: ReadonlySet<string>): CheckedAdvisories['soften'] 
   };
 }
 
+/** A key of a package in a catalog. */
 function keyOf(name: string, catalog: string): string {
   return JSON.stringify([name, catalog]);
 }

@@ -299,6 +299,7 @@ interface EditFix extends SuggestedFix {
   readonly entries?: readonly Entry[];
 }
 
+/** The fix as reports have it: the entries are only for a patch. */
 function withoutEntries({ text, location }: EditFix): SuggestedFix {
   return { text, ...(location ? { location } : {}) };
 }

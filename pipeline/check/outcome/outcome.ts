@@ -144,7 +144,8 @@ function checkedReport(outcome: Checked): CheckReport {
   const notEnforced = [...new Set([...uncounted].map(({ rule }) => rule))].sort();
   const failed = errors.length > uncounted.size;
   const isUnclear = references.unanswered || incomplete !== undefined;
-  const verdict: Verdict = failed ? 'fail' : isUnclear ? 'inconclusive' : 'pass';
+  const unlessFailed: Verdict = isUnclear ? 'inconclusive' : 'pass';
+  const verdict: Verdict = failed ? 'fail' : unlessFailed;
   const people = authorityReport(authority, outcome.author);
   return withinSize({
     ...head(outcome),
@@ -239,7 +240,10 @@ const ABOUT_BUNDLES: ReadonlySet<string> = new Set(
   RULES.filter(({ aboutBundles }) => aboutBundles).map(({ id }) => id),
 );
 
-/** Merges findings that are equal in several catalogs and channels into one, at the first place. */
+/**
+ * Merges findings of rules about bundles that are equal in several catalogs and channels into one, at the first place. Those of
+ * all other rules stay apart.
+ */
 function joinedFindings(findings: readonly Finding[]): Finding[] {
   const alike = new Map<string, Finding>();
   for (const [i, finding] of findings.entries()) {

@@ -152,6 +152,7 @@ function pastBefore(
   { ended, id, before, paths }: BranchPast,
 ): { historyOf?: HistoryOf } {
   const at = ended.findIndex(({ commit }) => commit === id);
+  // The log lacks this merge, or what was before it: the check then looks its history up itself.
   if (at < 0 || repository.shallow) return {};
   return {
     historyOf: async (places) => {

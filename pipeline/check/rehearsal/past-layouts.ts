@@ -47,6 +47,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const link = linkToCatalog(sides);
     if (link)
       return { kind: 'unclear', why: `the layout changes: ${link.path} becomes a link to ${link.target}` };
+    // A side without catalogs contradicts a layout only if that would take its templates for catalogs.
     const fitsBoth = (patterns: readonly WrittenPattern[]): boolean =>
       sides.every((side) =>
         side.catalogs.length === 0

@@ -217,7 +217,10 @@ export function orphansOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
   );
 }
 
-/** Folders that hold all catalogs: of each pattern the folders before its first placeholder; none where one has no such folder. */
+/**
+ * Folders that hold all catalogs: of each pattern the folders before its first placeholder, such as `catalogs` of
+ * `catalogs/{catalog}/**`; none where one has no such folder.
+ */
 function catalogFolders({ patterns }: Layout): string[] {
   const prefixes = patterns
     .filter(({ kind }) => kind === 'catalog')

@@ -261,7 +261,8 @@ export class ContextReader {
   }
 }
 
-function hasAny(names: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
+/** Whether any of the wanted names is there. */
+export function hasAny(names: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
   return [...wanted].some((name) => names.has(name));
 }
 

@@ -3,10 +3,10 @@
 import { type Catalog, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import type { CatalogFile, FilesOf } from '../../change/catalog-files.ts';
-import { joinedCatalog, packagesOf } from './context.ts';
+import { hasAny, joinedCatalog, packagesOf } from './context.ts';
 import { readAlike } from './members.ts';
 import type { CatalogPath } from './old-versions.ts';
-import { hasOneOf, type MemberDraft, NOBODY, outlinesOf } from './package-files.ts';
+import { type MemberDraft, NO_PACKAGES, outlinesOf } from './package-files.ts';
 import { type CatalogReading, FOLLOWING } from './scene.ts';
 import {
   type BeforeAndAfter,
@@ -70,7 +70,7 @@ async function neighborDrafts(
     const holding = async (files: readonly CatalogFile[]): Promise<readonly CatalogFile[]> => {
       const likely = await filesOfPackages(reading, files, packages);
       const read = await Promise.all(likely.map((file) => reader.read(file)));
-      return likely.filter((_, i) => hasOneOf(packagesOf(read[i]?.blobs ?? NO_BLOBS), packages));
+      return likely.filter((_, i) => hasAny(packagesOf(read[i]?.blobs ?? NO_BLOBS), packages));
     };
     const own = {
       before: await holding(await reading.before(name)),
@@ -94,7 +94,7 @@ async function filesOfPackages(
 ): Promise<readonly CatalogFile[]> {
   const likely = files.filter((file) => mayHold(file, packages, folders));
   await context.readElsewhere(likely);
-  const found = new Set(likely.flatMap((file) => [...(context.outline(file)?.packages ?? NOBODY)]));
+  const found = new Set(likely.flatMap((file) => [...(context.outline(file)?.packages ?? NO_PACKAGES)]));
   const missing = new Set([...packages].filter((name) => !found.has(name)));
   if (missing.size === 0) return likely;
   const others = files.filter((file) => !likely.includes(file) && !familiar.has(file.unit.package ?? ''));

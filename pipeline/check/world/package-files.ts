@@ -2,7 +2,7 @@
 import type { Blobs, Catalog } from '../../../catalog/fbc/model.ts';
 import type { Predecessor } from '../../../catalog/olm/foresight/world.ts';
 import { type CatalogFile, fileKey } from '../../change/catalog-files.ts';
-import { type ContextReader, joinedCatalog, packagesOf } from './context.ts';
+import { type ContextReader, hasAny, joinedCatalog, packagesOf } from './context.ts';
 import type { CatalogReading } from './scene.ts';
 import type { BeforeAndAfter, FollowingCatalog } from './touched-catalog.ts';
 
@@ -89,7 +89,7 @@ export async function listCatalogFiles(
 export async function selectFiles(reading: CatalogReading, listed: ListedCatalog): Promise<MemberDraft> {
   const { context, reader } = reading;
   const { name, packages, own, far } = listed;
-  const hasTouched = (names: ReadonlySet<string>): boolean => hasOneOf(names, packages);
+  const hasTouched = (names: ReadonlySet<string>): boolean => hasAny(names, packages);
   const side = async (
     when: keyof BeforeAndAfter<unknown>,
   ): Promise<Record<'own' | 'around', readonly CatalogFile[]>> => {
@@ -98,7 +98,7 @@ export async function selectFiles(reading: CatalogReading, listed: ListedCatalog
     const holds = read.map(
       ({ blobs, findings }) => findings.length > 0 || hasNameless(blobs) || hasTouched(packagesOf(blobs)),
     );
-    const elsewhere = far[when].filter((file) => hasTouched(context.outline(file)?.packages ?? NOBODY));
+    const elsewhere = far[when].filter((file) => hasTouched(context.outline(file)?.packages ?? NO_PACKAGES));
     return {
       own: [...own[when].filter((_, i) => holds[i]), ...elsewhere],
       around: [
@@ -143,7 +143,7 @@ async function followingCatalog(
   packages: ReadonlySet<string>,
 ): Promise<Catalog> {
   const found = (): Set<string> =>
-    new Set(files.flatMap((file) => [...(context.outline(file)?.packages ?? NOBODY)]));
+    new Set(files.flatMap((file) => [...(context.outline(file)?.packages ?? NO_PACKAGES)]));
   const known = found();
   if ([...packages].some((name) => !known.has(name))) await context.read(files);
   return outlinesOf(context, files, packages);
@@ -158,13 +158,10 @@ export function outlinesOf(
   return joinedCatalog(
     files.flatMap((file) => {
       const outline = context.outline(file);
-      return outline && hasOneOf(outline.packages, packages) ? [outline.catalog] : [];
+      return outline && hasAny(outline.packages, packages) ? [outline.catalog] : [];
     }),
   );
 }
 
-export function hasOneOf(names: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
-  return [...names].some((name) => wanted.has(name));
-}
-
-export const NOBODY: ReadonlySet<string> = new Set();
+/** The packages of a file without an outline: nothing is known of it. */
+export const NO_PACKAGES: ReadonlySet<string> = new Set();

@@ -213,12 +213,14 @@ function bundlesOf({ entries, bundles }: PackagePast): PastBundle[] {
   });
 }
 
+/** What was found of a package, to add to; begun empty. */
 function packageIn(packages: Map<string, PackagePast>, name: string): PackagePast {
   const known = packages.get(name) ?? { entries: new Map(), bundles: new Map() };
   packages.set(name, known);
   return known;
 }
 
+/** The inner map of a key, to add to; begun empty. */
 function mapIn<K, V>(of: Map<string, Map<K, V>>, key: string): Map<K, V> {
   const known = of.get(key) ?? new Map<K, V>();
   of.set(key, known);

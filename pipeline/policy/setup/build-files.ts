@@ -1,7 +1,7 @@
 /** What Dockerfiles, Makefiles, scripts and CI say of folders: which are copied into images, validated or built. */
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
-import type { ListedFile } from '../../git/tree.ts';
+import { joinPath, type ListedFile } from '../../git/tree.ts';
 import { isUnshipped } from './unshipped.ts';
 
 /** A path that a build file names; a variable in it is {@link VARIABLE}, and `*` stands for any name. */
@@ -49,9 +49,10 @@ export async function readBuildFiles(
     const text = joinedLines((await objects.read(id)).bytes.toString('utf8'));
     const tokens = tokensOf(text);
     for (const token of tokens) if (!token.includes(VARIABLE)) words.add(token);
+    const fromScript = BUILDS.test(text) ? tokens : [];
     // Of a Dockerfile only what it copies counts: its other words may be paths in the image.
-    const named = DOCKERFILE.test(path) ? copiedIn(text) : BUILDS.test(text) ? tokens : [];
-    const isInIndex = DOCKERFILE.test(path) && SERVES.test(text);
+    const named = isDockerfile(path) ? copiedIn(text) : fromScript;
+    const isInIndex = isDockerfile(path) && SERVES.test(text);
     for (const one of new Set(named)) mentions.push(...mentionsOf(one, { file: path, isInIndex }));
   }
   return { mentions, words };
@@ -119,7 +120,7 @@ function mentionsOf(token: string, { file, isInIndex }: Pick<Mention, 'file' | '
   if (/^[/-]|:|\.\./.test(plain)) return [];
   const folder = file.slice(0, Math.max(0, file.lastIndexOf('/')));
   // Dockerfiles are often built in their own folder, scripts run at the top: both readings may be meant.
-  const below = plain === '' || plain === '.' ? folder : folder === '' ? plain : `${folder}/${plain}`;
+  const below = plain === '' || plain === '.' ? folder : joinPath(folder, plain);
   const all = new Set([plain === '.' ? '' : plain, below]);
   // A path of variables and wildcards alone could be any.
   return [...all].filter((path) => /[^\0/*]/.test(path)).map((path) => ({ path, file, isCopied, isInIndex }));

@@ -29,7 +29,7 @@ export interface CatalogFile {
 
 /** What a file holds, as far as a layout must fit it. */
 export interface CatalogFacts extends CatalogFile {
-  /** Its bundles that have a package and a name, and its channels, each as one text. */
+  /** Its bundles that have a package and a name, and its channels, each as JSON: `["PACKAGE","NAME"]`. */
   readonly bundles: readonly string[];
   readonly channels: readonly string[];
   /** Number of bundles without a name or package: a template has such, and no catalog. */
@@ -241,6 +241,11 @@ export async function factsOfFile(objects: ObjectReader, id: string, validates =
     invalidBundle: validates && defect === undefined ? bundleDefect(blobs) : undefined,
     blobs: defect === undefined ? lightBlobs(blobs) : undefined,
   };
+}
+
+/** Whether a text of {@link CatalogFacts} for a bundle or channel is of a package. */
+export function isKeyOf(packageName: string, key: string): boolean {
+  return key.startsWith(`[${JSON.stringify(packageName)},`);
 }
 
 /** What opm validate says first of blobs; undefined where they pass. */

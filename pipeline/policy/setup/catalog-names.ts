@@ -41,5 +41,6 @@ export function catalogsIn(patterns: readonly WrittenPattern[], paths: readonly 
 function byVersion(a: string, b: string): number {
   const [x, y] = [minorOfCatalog(a), minorOfCatalog(b)];
   if (x && y) return compareMinors(x, y) || compareText(a, b);
-  return x ? -1 : y ? 1 : compareText(a, b);
+  if (x || y) return x ? -1 : 1;
+  return compareText(a, b);
 }

@@ -1,6 +1,6 @@
 /** Files with blobs that belong to no catalog: channels or bundles of a package that nothing beside them defines. */
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
-import type { CatalogFacts } from './catalog-files.ts';
+import { type CatalogFacts, isKeyOf } from './catalog-files.ts';
 
 /** A file that a layout leaves out, and why. */
 export interface LeftOut {
@@ -84,8 +84,7 @@ function folderText(path: string): string {
 /** Whether files below a folder define every package of a file, and have bundles of one of them. */
 function isClosed({ packages }: CatalogFacts, around: readonly CatalogFacts[]): boolean {
   const isDefined = (name: string): boolean => around.some(({ defines }) => defines.includes(name));
-  // A bundle's text begins with its package; see `keyOf` in catalog-files.ts.
   const hasBundle = (name: string): boolean =>
-    around.some(({ bundles }) => bundles.some((key) => key.startsWith(`[${JSON.stringify(name)},`)));
+    around.some(({ bundles }) => bundles.some((key) => isKeyOf(name, key)));
   return packages.every(isDefined) && packages.some(hasBundle);
 }

@@ -62,6 +62,7 @@ export function firstPolicy(
     order = [],
   } = facts;
   const isDefault = patterns.length === 1 && !isMixed && DEFAULT_PATTERN.test(String(patterns[0]));
+  const ownPatterns = isDefault ? [] : patterns;
   const lines = [
     SCHEMA_LINE,
     '# All keys and their defaults: https://github.com/portolan/portolan/blob/main/docs/policy.md',
@@ -70,7 +71,7 @@ export function firstPolicy(
     '# Portolan reports, and blocks nothing. Remove this line when you agree with its reports.',
     'enforce: off',
     ...layoutLines({
-      catalog: patterns.length === 0 ? defaultsWithout(others) : isDefault ? [] : patterns,
+      catalog: patterns.length === 0 ? defaultsWithout(others) : ownPatterns,
       bundle: bundlePatterns,
     }),
     ...bundleCatalogLines(bundleCatalogs),

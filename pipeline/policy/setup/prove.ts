@@ -8,7 +8,7 @@ import { runCatalogChecks } from '../../../catalog/rules/rule.ts';
 import { amountText } from '../../text.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { BuildFacts } from './build-files.ts';
-import type { CatalogFacts } from './catalog-files.ts';
+import { type CatalogFacts, isKeyOf } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import type { LeftOut } from './fragments.ts';
 import { FORMAT } from './shapes.ts';
@@ -107,12 +107,10 @@ function barePackages(
 /** Packages of a catalog with channels but without bundles, each with the file that defines it. */
 function barePackagesIn(files: readonly CatalogFacts[]): { readonly bare: string; readonly path: string }[] {
   if (!hasBundles(files) || files.some(({ defect }) => defect !== undefined)) return [];
-  // The text of a bundle or channel begins with its package; see `keyOf` in catalog-files.ts.
-  const isOf = (name: string, key: string): boolean => key.startsWith(`[${JSON.stringify(name)},`);
   return files.flatMap(({ path, defines, channels }) =>
     defines
-      .filter((name) => channels.some((key) => isOf(name, key)))
-      .filter((name) => !files.some(({ bundles }) => bundles.some((key) => isOf(name, key))))
+      .filter((name) => channels.some((key) => isKeyOf(name, key)))
+      .filter((name) => !files.some(({ bundles }) => bundles.some((key) => isKeyOf(name, key))))
       .map((name) => ({ bare: name, path })),
   );
 }
