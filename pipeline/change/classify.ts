@@ -193,7 +193,7 @@ async function settlePackages(scene: ClassificationInput): Promise<void> {
   const existed = await existenceCheck(scene, scene.base, scene.before);
   const exists = await existenceCheck(scene, scene.merged, scene.after);
   for (const { name, classes, kinds } of scene.drafts.all.values()) {
-    // Only images of packages that a composite file already lists are theirs to change.
+    // The composite file already lists it, and its content may be in another repository: it is neither new nor gone.
     if (kinds.has('composite') && kinds.size === 1) continue;
     if (!existed(name)) {
       classes.clear();

@@ -127,7 +127,10 @@ export async function worldsOf({
       .flatMap((next) => catalogs.filter((other) => other.name === next))
       .flatMap((next) => worlds.get(next) ?? []);
     const world = await worldOf({
-      ...{ name, catalog, olm, following },
+      name,
+      catalog,
+      olm,
+      following,
       asOf: today,
       ...(packages ? { packages } : {}),
       ...(crds ? { crds } : {}),

@@ -107,7 +107,15 @@ function sourcesOf(request: CheckRequest, policy: Policy): Sources & { readonly 
   const { files, versions, outlines } = request.kept ?? keptReadings();
   const registry = request.registryFor?.(policy);
   return {
-    ...{ today, historyOf, digests, crds, manifests, fleet, foreseen, otherCatalogs, registry },
+    today,
+    historyOf,
+    digests,
+    crds,
+    manifests,
+    fleet,
+    foreseen,
+    otherCatalogs,
+    registry,
     store: cache,
     files,
     kept: versions,

@@ -25,7 +25,7 @@ export interface Suggestion {
 }
 
 /** Most suggestions for one pull request: who gets more of them is better served by the local command. */
-const MOST = 20;
+const MOST_SUGGESTIONS = 20;
 
 interface Suggesting {
   readonly base: string;
@@ -50,7 +50,7 @@ export async function suggestionsFor(
   for (const finding of correctable) {
     const { location = finding.location } = finding.correction ?? {};
     for (const file of filesAlike(change, location.file)) {
-      if (suggestions.length === MOST) return suggestions;
+      if (suggestions.length === MOST_SUGGESTIONS) return suggestions;
       const suggestion = suggestionOf(finding, file, await linesOf(file));
       if (suggestion) suggestions.push(suggestion);
     }

@@ -63,7 +63,7 @@ interface Read {
 /** Keywords that only say that another one failed. */
 const WRAPPERS: ReadonlySet<string> = new Set(['if', 'propertyNames', 'oneOf']);
 
-/** A policy's value with the word `off` in the place of false, as which YAML 1.1 reads it. */
+/** A policy's value with the word `off` in the place of false: to YAML 1.1, which other tools write, both are the same. */
 function withOff(value: unknown): unknown {
   if (!isObject(value)) return value;
   const { merge, release, rules } = value;
@@ -77,7 +77,7 @@ function withOff(value: unknown): unknown {
   };
 }
 
-/** A rule in which `false` is `off`: YAML 1.1 reads an unquoted `off` as false. */
+/** A rule with the word `off` in the place of false, as {@link withOff}. */
 function ruleWithOff(rule: unknown): unknown {
   if (rule === false) return 'off';
   if (!isObject(rule)) return rule;

@@ -366,7 +366,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 71,
     without: 'counting the lines of CODEOWNERS',
     file: 'pipeline/policy/owners/code-owners.ts',
-    text: 'steps.left -= LINE;',
+    text: 'steps.left -= STEPS_OF_LINE;',
     instead: '',
     test: 'test/pipeline/policy/owners/code-owners.test.ts',
   },

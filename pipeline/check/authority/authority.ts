@@ -251,7 +251,7 @@ function decideDemands(given: AuthorityFacts, { subject, classes, owners, demand
   const { supporters, reasons } = supportersOf(given, subject, owners);
   const missing = missingFor(demands, supporters);
   // Their approval is there already, or would not count: nobody asks them.
-  const silent = [
+  const notAsked = [
     given.author,
     ...(given.pusher ? [given.pusher] : []),
     ...supporters.map(({ person }) => person),
@@ -260,8 +260,8 @@ function decideDemands(given: AuthorityFacts, { subject, classes, owners, demand
     ...new Set(demands.filter((demand) => !isMet(demand, supporters)).map((demand) => demand.why)),
   ].join(', ');
   const candidates = {
-    admins: loginsBut(given.admins, silent),
-    owners: loginsBut(owners, silent),
+    admins: loginsBut(given.admins, notAsked),
+    owners: loginsBut(owners, notAsked),
     subject,
     why,
   };

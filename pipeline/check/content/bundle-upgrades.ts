@@ -176,6 +176,8 @@ function causeOf({ rule, subject, location }: Finding): string {
 /**
  * What a bundle that changes under its version does to those who have it. It is compared as if it were the next version;
  * messages have its real one.
+ *
+ * @param called what messages say of the version that is compared with, such as `released`
  */
 async function changeIn(
   scene: CheckScene,

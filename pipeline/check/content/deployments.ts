@@ -18,7 +18,7 @@ import { derivedOnce, type ImagePorts } from '../world/stored-image.ts';
 import type { BeforeAndAfter, TouchedCatalog } from '../world/touched-catalog.ts';
 
 /** Most bundle images that one check reads, each of several megabytes; further bundles are reported as not checked. */
-const MOST = 20;
+const MOST_IMAGES = 20;
 const NOTHING: ManifestsOf = () => undefined;
 
 interface DeploymentSources extends Pick<ImagePorts, 'store'> {
@@ -55,7 +55,7 @@ export async function deploymentsOf(
   const newsFirst = [...bundleImages].sort((a, b) => Number(known.has(a)) - Number(known.has(b)));
   const deployed = new Map<string, readonly string[]>();
   // One at a time: what is in memory is one bundle.
-  for (const image of registry ? newsFirst.slice(0, MOST) : []) {
+  for (const image of registry ? newsFirst.slice(0, MOST_IMAGES) : []) {
     const found = registry && (await deployedInImage(image, { registry, store }));
     if (found) deployed.set(image, found);
   }

@@ -6,7 +6,7 @@ import type { DisconnectedReport } from '../report.ts';
 import type { BeforeAndAfter, CatalogState, TouchedCatalog } from '../world/touched-catalog.ts';
 
 /** Bundles that are named at most. */
-const MOST = 20;
+const MOST_NAMED = 20;
 
 const UNKNOWN: BeforeAndAfter<DeployedImages> = { before: () => undefined, after: () => undefined };
 
@@ -34,7 +34,7 @@ export function disconnectedOf(
         ready: now.ready,
         // Images that only deployments name are unknown: such a bundle may be ready, but that cannot be shown.
         ...(now.unchecked > 0 ? { unchecked: now.unchecked } : {}),
-        worse: worse.slice(0, MOST).map((bundle) => ({
+        worse: worse.slice(0, MOST_NAMED).map((bundle) => ({
           bundle: nameOf(bundle),
           missing: bundle.missing.map(({ reference, why }) => `${reference}: ${why}`),
         })),

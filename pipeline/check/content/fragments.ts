@@ -48,12 +48,13 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
   const { trees, policy } = scene;
   const severityOf = severitiesOf(policy);
   const changed = scene.change.paths.map(({ path }) => path);
-  const isGate = RULES.some((rule) => rule.fragment && rule.isOptional && severityOf(rule) !== 'off');
+  // Optional rules, which presets turn on, also look at the files that an image ships.
+  const hasGateRules = RULES.some((rule) => rule.fragment && rule.isOptional && severityOf(rule) !== 'off');
   const ignoring = changed.filter((path) => path.endsWith(CONTEXT_IGNORE));
-  if (!isGate && ignoring.length === 0 && !changed.some(isDockerfile))
+  if (!hasGateRules && ignoring.length === 0 && !changed.some(isDockerfile))
     return { results: [], left: new Set(), unchecked: [] };
   const [before, after] = [await sideOf(scene, trees.base), await sideOf(scene, trees.merged)];
-  const isRead = (path: string): boolean => isGate || ignoring.length > 0 || changed.includes(path);
+  const isRead = (path: string): boolean => hasGateRules || ignoring.length > 0 || changed.includes(path);
   const earlier = new Map<string, DescribedFragment>();
   for await (const one of fragmentsIn(scene, before, { isRead })) earlier.set(one.path, one);
   const wanted: DescribedFragment[] = [];
@@ -66,7 +67,7 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
     side: Side,
     change?: Fragment['change'],
   ): Promise<Finding[]> => {
-    const hasPackage = isGate ? await definesPackage(one, side.files, scene.objects) : undefined;
+    const hasPackage = hasGateRules ? await definesPackage(one, side.files, scene.objects) : undefined;
     return runFragmentChecks({ ...one, hasPackage, ...(change ? { change } : {}) }, RULES, severityOf);
   };
   const [now, known]: [Finding[], Finding[]] = [[], []];
@@ -144,7 +145,10 @@ async function servedChange(
   const had = isOther ? await catalogIn(before, was) : now;
   const severityOf = severitiesOf(policy);
   const sideOf = (catalog: Catalog, minor: Minor | undefined): WorldOptions => ({
-    ...{ name: one.path, catalog, olm: policy.graph.olm, ...(minor ? { platform: minor } : {}) },
+    name: one.path,
+    catalog,
+    olm: policy.graph.olm,
+    ...(minor ? { platform: minor } : {}),
   });
   const formatsOf = async (options: WorldOptions): Promise<Finding[]> =>
     runForesight(await worldOf(options), FORMATS, severityOf);

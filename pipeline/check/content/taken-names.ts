@@ -115,7 +115,7 @@ async function namesElsewhere(
     objects,
     trees,
     policy,
-    catalogs: catalogs.length > 0 ? catalogs : [NOT_YET],
+    catalogs: catalogs.length > 0 ? catalogs : [STAND_IN_CATALOG],
     registry,
     store,
     instead: {
@@ -143,4 +143,4 @@ async function namesElsewhere(
 }
 
 /** Stands for the catalog of packages that are in none yet: for no catalog, `readCompanions` reads nothing. */
-const NOT_YET = 'catalog';
+const STAND_IN_CATALOG = 'catalog';

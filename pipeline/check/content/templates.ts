@@ -158,7 +158,7 @@ async function unmappedFindings(scene: TemplateScene, names: readonly string[]):
 async function sinceBase(
   scene: TemplateScene,
   units: readonly CatalogUnit[],
-  { was, path, name }: Was & { readonly path: string },
+  { was, path, name }: BaseTemplate & { readonly path: string },
 ): Promise<Finding[]> {
   const { merged } = scene.trees;
   const found: Finding[] = [];
@@ -249,7 +249,7 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
 async function renderedFrom(
   scene: TemplateScene,
   units: readonly CatalogUnit[],
-  { was, name }: Was,
+  { was, name }: BaseTemplate,
 ): Promise<CatalogUnit[]> {
   const found: CatalogUnit[] = [];
   for (const unit of units)
@@ -257,7 +257,7 @@ async function renderedFrom(
   return found;
 }
 
-interface Was {
+interface BaseTemplate {
   /** The template on the base branch. */
   readonly was: Blobs;
   /** Name of the package. */

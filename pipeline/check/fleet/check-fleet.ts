@@ -36,7 +36,7 @@ export interface FleetRequest {
 }
 
 /** Most bytes of a file, or of all layers of an artifact. */
-const MOST = 256 * 1024 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
  * The fleet that a check looks at: the given one, or that of the policy's files.
@@ -88,7 +88,7 @@ async function fileAt(
   const unreadable = whyUnreadable(entry.mode);
   if (unreadable !== undefined)
     throw new PipelineError('usage', `${path} is ${unreadable}, expected a regular file`);
-  const { bytes } = await objects.read(entry.id, MOST);
+  const { bytes } = await objects.read(entry.id, MOST_BYTES);
   return { path, text: new TextDecoder().decode(bytes) };
 }
 
@@ -106,8 +106,8 @@ async function artifactFiles(text: string, registry: Registry | undefined): Prom
   // A fleet without some of its files would be smaller than it is.
   if (layers.length < listed.length)
     throw new PipelineError('usage', `${text} has a layer without a valid digest and size`);
-  if (layers.reduce((sum, { size }) => sum + size, 0) > MOST)
-    throw new PipelineError('too-large', `${text} has more than ${MOST} bytes`);
+  if (layers.reduce((sum, { size }) => sum + size, 0) > MOST_BYTES)
+    throw new PipelineError('too-large', `${text} has more than ${MOST_BYTES} bytes`);
   const files: FleetFile[] = [];
   for (const [i, layer] of layers.entries()) {
     const parts: Uint8Array[] = [];

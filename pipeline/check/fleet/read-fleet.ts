@@ -17,7 +17,7 @@ export interface FleetFile {
 }
 
 /** Most characters of a file: about a million clusters. */
-const MOST = 400_000_000;
+const MOST_CHARACTERS = 400_000_000;
 
 /**
  * Reads files of one fleet, which complete each other.
@@ -35,7 +35,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The records of one file. JSON begins with a bracket; anything else is a table. */
 function recordsOf({ path, text }: FleetFile): FleetRecord[] {
-  if (text.length > MOST) throw new PipelineError('too-large', `${path} has more than ${MOST} characters`);
+  if (text.length > MOST_CHARACTERS)
+    throw new PipelineError('too-large', `${path} has more than ${MOST_CHARACTERS} characters`);
   if (!/^\s*[[{]/.test(text)) return tableRecords(text, path);
   const value = uniqueJson(text, path);
   const records = jsonRecords(value, path);

@@ -109,13 +109,13 @@ export function recordsWith(
 }
 
 /** Columns whose loss would change the numbers without a row that cannot be read. */
-const OWN = ['count', 'platform', 'channel', 'approval', 'catalog'];
+const DECISIVE_COLUMNS = ['count', 'platform', 'channel', 'approval', 'catalog'];
 
 /** @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks */
 function checkSpelling(path: string, columns: readonly string[]): void {
   // A name of three letters is near to many others.
   for (const name of columns.filter((one) => one.length > 3 && !Object.hasOwn(COLUMNS, one))) {
-    const near = nearest(name, OWN);
+    const near = nearest(name, DECISIVE_COLUMNS);
     // `account` or `country` must not be taken for a misspelt `count`.
     const isNear = near?.[0] === name[0] && Math.abs((near?.length ?? 0) - name.length) < 2;
     if (near !== undefined && isNear && !columns.some((one) => COLUMNS[one] === near))
@@ -132,7 +132,7 @@ function checkSpelling(path: string, columns: readonly string[]): void {
  * @throws PipelineError `usage`
  */
 function checkOnce(path: string, names: readonly string[]): void {
-  const repeated = OWN.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  const repeated = DECISIVE_COLUMNS.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (repeated === undefined) return;
   throw new PipelineError('usage', `${path} has more than one column ${repeated}`, {
     hint: 'remove or rename all but one of them',

@@ -64,7 +64,9 @@ export async function loadCatalogs(
   const { touched, readOthers, context, renamed } = await touchedCatalogs(scene, reader, kept);
   const others = await readOthers();
   return {
-    ...{ touched, others, renamed },
+    touched,
+    others,
+    renamed,
     context: contextReport(context, policy),
     reader: context.outlinesBefore(reader),
   };

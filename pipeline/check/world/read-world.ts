@@ -65,7 +65,10 @@ export async function readWorld(
     : await ownManifests(scene, [...touched, ...others.neighbors], gone.bundles);
   return {
     world: {
-      ...{ policy, today, everywhere: others.everywhere, companions: companions.of },
+      policy,
+      today,
+      everywhere: others.everywhere,
+      companions: companions.of,
       published: gone.published,
       since: joinedPast(elsewhere.since, own.since),
       released: new Set([...elsewhere.released, ...own.released]),

@@ -60,7 +60,10 @@ export async function changesIn(touched: TouchedCatalog, world: RepositoryWorld)
   const names = touched.names.filter((name) => !world.released?.has(name));
   const published = publishedIn(names, touched.packages, world.published);
   const shared: Shared = {
-    ...{ world, packages: touched.packages, published, worlds: new Map() },
+    world,
+    packages: touched.packages,
+    published,
+    worlds: new Map(),
     publications: { before: publicationsOf(world, 'before'), after: publicationsOf(world, 'after') },
     states: { before: stateOf(touched, 'before'), after: stateOf(touched, 'after') },
   };

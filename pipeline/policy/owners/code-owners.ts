@@ -60,7 +60,7 @@ function identityOf(text: string): Identity | undefined {
 }
 
 /** What a line costs before its pattern is looked at, in steps. */
-const LINE = 20;
+const STEPS_OF_LINE = 20;
 
 /**
  * The lines that GitHub goes by for paths: for each the last that matches.
@@ -76,7 +76,7 @@ export function linesFor(
   for (const path of paths) {
     found.push(
       lines.findLast(({ matches }) => {
-        steps.left -= LINE;
+        steps.left -= STEPS_OF_LINE;
         return matches(path, steps);
       }),
     );
