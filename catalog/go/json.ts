@@ -168,6 +168,7 @@ export class JsonReader {
     const c = this.#text.charCodeAt(this.#at);
     if (c === 123 /* { */) return this.#object();
     if (c === 91 /* [ */) return this.#array();
+    // A scalar of a member stands where it begins, not at its key.
     this.#remark(slot);
     if (c === QUOTE) return this.#string();
     if (c === 116) return this.#literal('true', true);

@@ -116,13 +116,13 @@ export function settlePlacements(placements: readonly Placement[]): Settled {
     settled = separatePlacements(settled, groups).sort(comparePlacements);
     groups = placementsOnOneTag(settled);
   }
-  const homeless = new Set(groups.flatMap((group) => group.slice(1)));
-  const unplaced = [...homeless].map(({ role, written, destination }) => ({
+  const withoutTag = new Set(groups.flatMap((group) => group.slice(1)));
+  const unplaced = [...withoutTag].map(({ role, written, destination }) => ({
     role,
     written,
     why: `${formatDestination(destination)} and all similar names are used by other images`,
   }));
-  return { placements: settled.filter((placement) => !homeless.has(placement)), collisions, unplaced };
+  return { placements: settled.filter((placement) => !withoutTag.has(placement)), collisions, unplaced };
 }
 
 /** Rounds in which images that share a tag get other places: one is enough unless somebody chose names that collide again. */

@@ -92,7 +92,7 @@ export interface MissingRequirement {
   readonly requires: string;
 }
 
-/** How many bundles that require one another are followed: each takes a part of the call stack. */
+/** How many bundles that require one another are followed: each takes call stack. Bundles behind these count as complete. */
 const DEEPEST = 500;
 
 /**

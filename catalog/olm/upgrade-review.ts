@@ -116,8 +116,8 @@ function bothOf<T>(
 function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const both = bothOf([was, is], ({ csv }) => csv?.permissions);
   if ('unknown' in both) return { items: [], ...both };
-  const { grants: added, whole: isAddedWhole } = addedGrants(...both);
-  const { grants: removed, whole: isRemovedWhole } = addedGrants(both[1], both[0]);
+  const { grants: added, isComplete: areAddedAll } = addedGrants(...both);
+  const { grants: removed, isComplete: areRemovedAll } = addedGrants(both[1], both[0]);
   const items = [
     ...groupedGrants(added).map(
       (grants): ReviewItem => ({
@@ -134,7 +134,7 @@ function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
       }),
     ),
   ];
-  return isAddedWhole && isRemovedWhole
+  return areAddedAll && areRemovedAll
     ? { items }
     : { items, unknown: 'there are too many permissions to compare all' };
 }

@@ -22,7 +22,7 @@ interface Added {
   /** Sorted: what holds everywhere first. */
   readonly grants: readonly Grant[];
   /** Whether all was compared. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Single grants that are compared at most: far more than any role has that people wrote. */
@@ -31,12 +31,12 @@ const MOST = 20_000;
 /** What the permissions `after` grant and those `before` do not, whatever account has them. */
 export function addedGrants(before: readonly Permission[], after: readonly Permission[]): Added {
   const index = ruleIndex(before);
-  if (!index) return { grants: [], whole: false };
+  if (!index) return { grants: [], isComplete: false };
   const added = new Map<string, { grant: Grant; verbs: Set<string> }>();
   let left = MOST;
   for (const { wide, rule } of rulesOf(after)) {
     for (const single of singlesOf(rule)) {
-      if (left-- === 0) return { grants: sorted(added.values()), whole: false };
+      if (left-- === 0) return { grants: sorted(added.values()), isComplete: false };
       if (isCovered(index, single, wide)) continue;
       const on = textOf(single);
       const key = JSON.stringify([wide, on]);
@@ -45,7 +45,7 @@ export function addedGrants(before: readonly Permission[], after: readonly Permi
       added.set(key, known);
     }
   }
-  return { grants: sorted(added.values()), whole: true };
+  return { grants: sorted(added.values()), isComplete: true };
 }
 
 function rulesOf(permissions: readonly Permission[]): PlacedRule[] {

@@ -133,7 +133,7 @@ class Search {
 
   /** Takes the next possibility for a choice; undefined if none is left. */
   #guess(choice: Choice, waiting: Choice[], at: number): Guess | undefined {
-    if (choice.tried === 0 && this.#isMet(choice)) return { choice, id: undefined, added: 0 };
+    if (this.#isMet(choice)) return { choice, id: undefined, added: 0 };
     while (choice.tried < choice.ids.length) {
       const id = choice.ids[choice.tried++] as string;
       if (!this.#isPossible(id)) continue;

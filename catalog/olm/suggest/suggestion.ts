@@ -56,15 +56,15 @@ export function suggestGraph(
   budget: SearchBudget = searchBudget(),
 ): Suggestion {
   const planner = new ChannelPlanner(world, ofPackage, policy, budget);
-  const scene: SuggestionInput = { world, ofPackage, policy, planner };
+  const input: SuggestionInput = { world, ofPackage, policy, planner };
   let plans = planner.plans(new Set());
   const required = requiredOfOthers(world, ofPackage, packageOf(ofPackage, plans));
   if (required.size > 0) plans = planner.plans(required);
   // Each round gives up a channel, so this ends. New channels have none of today to fall back to.
   for (;;) {
-    const { suggestion, worse } = tryPlans(scene, plans);
+    const { suggestion, worse } = tryPlans(input, plans);
     if (worse.length === 0 || !keepsChannels(policy)) return suggestion;
-    plans = withoutWorse(scene, plans, worse);
+    plans = withoutWorse(input, plans, worse);
   }
 }
 
@@ -106,21 +106,21 @@ interface Trial {
 }
 
 /** Simulates the planned channels under both OLMs. */
-function tryPlans(scene: SuggestionInput, plans: readonly SuggestedChannel[]): Trial {
-  const { world, ofPackage, policy, planner } = scene;
+function tryPlans(input: SuggestionInput, plans: readonly SuggestedChannel[]): Trial {
+  const { world, ofPackage, policy, planner } = input;
   const suggested = packageOf(ofPackage, plans);
   const after = foresightWith(world, suggested.name, suggested);
   const before = world.foresight;
   const stranded = { today: [] as Installation[], suggested: [] as Installation[] };
   const worse: Installation[] = [];
   const newUpgrades = new Map<string, NewUpgrade>();
-  for (const one of installations(scene, plans)) {
+  for (const one of installations(input, plans)) {
     const was = upgradePathOf(before, one, one.installed);
     const is = upgradePathOf(after, one, one.installed);
     const existed = keepsChannels(policy) || ofPackage.channels.has(one.channel);
     if (existed && !was.arrives) stranded.today.push(one);
     if (!is.arrives) stranded.suggested.push(one);
-    if (was.arrives && !is.arrives && !isBeyond(scene, one, plans)) worse.push(one);
+    if (was.arrives && !is.arrives && !isBeyond(input, one, plans)) worse.push(one);
     const to = upgradeOf(is.next)?.to;
     if (to && !planner.follows(one.installed, to.name))
       newUpgrades.set(JSON.stringify([one.installed.name, to.name]), { from: one.installed, to });

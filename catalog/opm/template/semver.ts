@@ -192,9 +192,9 @@ export function channelsOf(
   const seats = ARCHETYPES.flatMap((archetype) => seatsOf(archetype, versions[archetype], options));
   const edges = edgesOf(seats);
   const entries = new Map<string, GeneratedEntry[]>();
-  const seating = new Seating(options);
+  const chosen = new DefaultChannel(options);
   for (const seat of seats) {
-    if (!entries.has(seat.channel)) seating.consider(seat);
+    if (!entries.has(seat.channel)) chosen.consider(seat);
     entries.set(seat.channel, [
       ...(entries.get(seat.channel) ?? []),
       { name: seat.name, ...edges.get(seat) },
@@ -203,7 +203,7 @@ export function channelsOf(
   const channels = [...entries]
     .map(([name, list]) => ({ name, entries: list }))
     .sort((a, b) => compareText(a.name, b.name));
-  return { channels, defaultChannel: seating.channel };
+  return { channels, defaultChannel: chosen.name };
 }
 
 /** The places of an archetype's bundles, such as `stable-v1` and `stable-v1.2`: by kind of channel, and by version in each. */
@@ -218,12 +218,13 @@ function seatsOf(archetype: Archetype, versions: ReadonlyMap<string, Version>, {
 }
 
 /** Finds the default channel: it is chosen when channels begin, by the version that each begins with. */
-class Seating {
+class DefaultChannel {
   readonly #preference: ChannelKind;
   #archetype: Archetype = 'candidate';
   #kind: ChannelKind | undefined;
   #version = parseVersion('0.0.0');
-  channel = '';
+  /** Name of the default channel so far; empty before the first one. */
+  name = '';
 
   constructor({ preference }: Options) {
     this.#preference = preference;
@@ -235,7 +236,7 @@ class Seating {
     this.#archetype = seat.archetype;
     this.#kind = seat.kind;
     this.#version = seat.version;
-    this.channel = seat.channel;
+    this.name = seat.channel;
   }
 
   /** Whether a channel is better: by its archetype, then by the version that it begins with, then by its kind. */

@@ -124,11 +124,11 @@ type Permissions = Parameters<typeof addedGrants>[0];
 
 /** What one bundle may do that another may not; undefined for nothing. */
 function permissionsAdded(before: Permissions, after: Permissions): AddedPermissions | undefined {
-  const { grants, whole } = addedGrants(before, after);
+  const { grants, isComplete } = addedGrants(before, after);
   const named = grants.slice(0, NAMED);
   const more = [
     ...(grants.length > NAMED ? [`; and ${grants.length - NAMED} more`] : []),
-    ...(whole ? [] : ['; the rest is too much to compare']),
+    ...(isComplete ? [] : ['; the rest is too much to compare']),
   ].join('');
   const parts = [
     { where: 'in all namespaces', added: named.filter(({ wide }) => wide) },
