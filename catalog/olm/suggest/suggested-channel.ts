@@ -134,14 +134,12 @@ function entryOf(task: ChannelTask, seat: ChannelSeat): SuggestedEntry {
   ];
   const [only] = skips;
   const others = skips.filter((name) => !names.has(name));
-  // The lowest entry has nothing to replace yet: a single installation below it may as well be that.
-  return below === undefined &&
-    only !== undefined &&
-    others.length === 1 &&
-    ledDown.length === 0 &&
-    !listed.has(only)
-    ? { name: place.name, replaces: only, skips: [], skipRange: range }
-    : { name: place.name, replaces: below?.name ?? '', skips: others.sort(compareText), skipRange: range };
+  // The lowest entry has nothing to replace yet: a single installation below it may as well be that. A listed entry may
+  // not: replaced instead of skipped, it would be on the chain.
+  const isReplaced = below === undefined && others.length === 1 && ledDown.length === 0;
+  if (isReplaced && only !== undefined && !listed.has(only))
+    return { name: place.name, replaces: only, skips: [], skipRange: range };
+  return { name: place.name, replaces: below?.name ?? '', skips: others.sort(compareText), skipRange: range };
 }
 
 /** Whether today's entry does all that is needed of it, and does not hide an entry of the chain. */
