@@ -112,6 +112,7 @@ function folderOf(path: string): string {
   return path.split('/').slice(0, -1).join('/');
 }
 
+/** Whether a path is a folder, or below it; every path is below the empty one, which is the top. */
 export function isWithin(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }

@@ -196,6 +196,7 @@ export interface PackageContent extends Blobs {
   readonly files: Map<Blob, string>;
 }
 
+/** Content to add to: a new one each time. */
 export function emptyContent(): PackageContent {
   return { packages: [], channels: [], bundles: [], deprecations: [], others: [], files: new Map() };
 }

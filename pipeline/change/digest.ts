@@ -18,6 +18,7 @@ export function subjectDigests(change: Change): ReadonlyMap<string, string> {
   );
 }
 
+/** Digest of a part of a subject: of its classes and sides, in whatever order they were found. */
 function digestOf(subject: PackageChange | AreaChange): string {
   const classes = 'name' in subject ? [...subject.classes].sort() : [subject.area];
   const sides = [...subject.sides].sort(([a], [b]) => (a < b ? -1 : 1));

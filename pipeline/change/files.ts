@@ -101,6 +101,7 @@ async function compareTemplate(
 
 type BeforeAfter = readonly [before: string, after: string];
 
+/** Both sides of a changed file, as approvals are of them. */
 function fileSides({ before, after }: ChangedPath): BeforeAfter {
   return [contentText(before), contentText(after)];
 }

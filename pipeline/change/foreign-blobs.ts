@@ -94,6 +94,7 @@ export function localImage(image: string, location: Location): Finding[] {
 
 const NAMED_TEMPLATE = /\.(?:ya?ml|json)$/i;
 
+/** The package that a blob names; an `olm.package` blob names itself. Empty for none. */
 function nameOf(blob: Blob): string {
   return blob.schema === 'olm.package' ? blob.name : blob.package;
 }

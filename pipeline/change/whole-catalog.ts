@@ -91,6 +91,7 @@ async function filesAt(objects: ObjectReader, tree: string, root: string): Promi
   return files.map((file) => sourceFile(objects, file));
 }
 
+/** The error for a catalog that the commit lacks, with the names of those that it has. */
 function noSuchCatalog(name: string, known: ReadonlySet<string>): PipelineError {
   const names = [...known].sort(compareText).join(', ');
   return new PipelineError('not-found', `no catalog ${JSON.stringify(name)} in the commit`, {

@@ -93,6 +93,10 @@ export function itemsOf(text: string, path: string): ClusterObject[] {
   return objectsIn(jsonValueIn(text, path), path);
 }
 
+/**
+ * The objects in a value of JSON, also in lists of lists. @throws PipelineError `usage` for a page: what is on the others
+ * would be missing
+ */
 function objectsIn(value: unknown, path: string): ClusterObject[] {
   if (Array.isArray(value)) return value.flatMap((one) => objectsIn(one, path));
   if (!isObject(value)) return [];

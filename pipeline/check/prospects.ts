@@ -86,6 +86,10 @@ export function prospectsOf(
   };
 }
 
+/**
+ * Whether two installations are one: names of Subscriptions are unique in a namespace, those of ClusterExtensions in a
+ * cluster.
+ */
 function isSame(one: ClusterInstallation, other: ClusterInstallation): boolean {
   return one.olm === other.olm && one.name === other.name && one.namespace === other.namespace;
 }

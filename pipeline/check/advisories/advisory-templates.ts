@@ -228,6 +228,7 @@ interface Edited {
   readonly why?: string;
 }
 
+/** Why a template that is not basic is not edited; no reason where its schema, which the finding names, says it. */
 function uneditedTemplate(schema: string): Edited {
   return schema === SEMVER_SCHEMA ? { why: 'a semver template cannot have these edges' } : {};
 }

@@ -125,6 +125,7 @@ async function commitsOf(
   return claimedCommits(await broughtCommits(repository, base, head), author);
 }
 
+/** Whether anybody approved this very commit. */
 function isApproved({ reviews }: People, commit: string): boolean {
   return reviews.some((review) => review.commit === commit && review.state === 'approved');
 }

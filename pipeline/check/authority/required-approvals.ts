@@ -99,6 +99,7 @@ export function demandsOfReach({ policy, reach }: Pick<DemandContext, 'policy' |
     .map(({ required }) => ({ anyOf: [required], otherAdmin: false, why: reachText(reach) }));
 }
 
+/** Whether a merge reaches as many clusters as an approval of the policy is for, or as large a share of them. */
 function isReached({ clusters, share }: FleetApproval, reach: Exclude<Reach, 'unknown'>): boolean {
   const isMany = clusters !== undefined && reach.clusters >= clusters;
   // Of an empty fleet, nobody is any share.
@@ -196,6 +197,7 @@ function isAmong(identity: Identity, others: readonly Identity[], { accounts }: 
   );
 }
 
+/** Whether those who support a change already are enough for a demand. */
 export function isMet(demand: Demand, supporters: readonly Supporter[]): boolean {
   return easiestShortfall(demand, supporters).missingPeople === 0;
 }

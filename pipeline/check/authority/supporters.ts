@@ -211,6 +211,7 @@ export function peopleOf(
   return people;
 }
 
+/** Whether somebody is among people; false for nobody (undefined). */
 export function includesPerson(people: readonly Person[], person: Person | undefined): boolean {
   return person !== undefined && people.some((other) => samePerson(other, person));
 }

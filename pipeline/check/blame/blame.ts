@@ -259,6 +259,7 @@ async function searchBack(states: readonly PackageState[], about: AskedInstallat
   return { state: 'stuck', why, ...(first ? { first } : {}) };
 }
 
+/** Whether a catalog has the installed version, in whatever channel. */
 function isPresent({ catalog }: World, { installation, installed }: AskedInstallation): boolean {
   return catalog.packages.get(installation.package)?.bundles.has(installed.name) ?? false;
 }

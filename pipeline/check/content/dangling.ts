@@ -142,6 +142,7 @@ async function withoutBundle(
   return unlisted;
 }
 
+/** Whether a folder has manifests: one without them has nothing to install. */
 async function isBundle({ objects }: CheckScene, { id }: BundleFolder): Promise<boolean> {
   return (await objects.tree(id)).some(({ name, mode }) => name === 'manifests' && isTree(mode));
 }

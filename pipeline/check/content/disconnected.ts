@@ -47,6 +47,7 @@ function readinessOf({ blobs }: CatalogState, deployed: DeployedImages): Readine
   return planReadiness(imagesOf(blobs, deployed));
 }
 
+/** Whether an image of a bundle cannot be pulled by a disconnected node. */
 function isLacking({ missing }: BundleReadiness): boolean {
   return missing.length > 0;
 }

@@ -215,6 +215,7 @@ async function servedByNone(
   return left;
 }
 
+/** The names that are not served; none if it is unknown what is, since it may be all of them. */
 function withoutServed(names: readonly string[], served: ReadonlySet<string> | undefined): string[] {
   return served ? names.filter((name) => !served.has(name)) : [];
 }

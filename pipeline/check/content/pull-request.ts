@@ -116,10 +116,12 @@ async function partsOf({ objects, trees, change }: CheckScene): Promise<Parts> {
   return { operators, bundles: [...bundles.values()], catalogs, others };
 }
 
+/** Whether operator-pipelines takes a folder with these files as an operator's. */
 function isOperator(files: readonly string[]): boolean {
   return files.includes('ci.yaml') || bundleFoldersIn(files).length > 0;
 }
 
+/** Whether operator-pipelines takes a folder with these files as an operator's catalog. */
 function hasCatalog(files: readonly string[]): boolean {
   return CATALOG_FILES.some((name) => files.includes(name));
 }

@@ -88,6 +88,7 @@ function imagesOf({ image, relatedImages }: Bundle): string[] {
   return [image, ...relatedImages.map((related) => related.image)];
 }
 
+/** The key by which a reference is looked up; none for a text that is not a reference. */
 function keyOf(image: string): string[] {
   const reference = tryParseReference(image);
   return reference ? [lookupKey(reference)] : [];

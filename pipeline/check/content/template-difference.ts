@@ -45,6 +45,7 @@ export function contentKey({ channels, bundles }: Blobs): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
+/** The upgrade edges of an entry as text, whatever the order of its skips. */
 function edgesOf({ replaces, skips, skipRange }: Channel['entries'][number]): string {
   return JSON.stringify([replaces, [...skips].sort(compareText), skipRange]);
 }

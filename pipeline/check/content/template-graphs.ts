@@ -33,6 +33,7 @@ export async function checkTemplateGraphs(
   );
 }
 
+/** What rules about graphs find in a template of a tree; nothing for any other file. */
 async function findingsIn(scene: CheckScene, tree: string, path: string): Promise<Finding[]> {
   const blobs = await templateAt(scene, tree, path);
   if (!blobs) return [];

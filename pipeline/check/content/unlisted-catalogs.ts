@@ -258,6 +258,7 @@ export async function templatesAlone(
   return found;
 }
 
+/** The file after a change, or the one that it removes; undefined for a link or a submodule, which nobody reads. */
 function fileOf({ before, after }: PathChange): PathChange['after'] {
   const file = after ?? before;
   return file && whyUnreadable(file.mode) === undefined ? file : undefined;

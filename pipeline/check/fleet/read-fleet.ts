@@ -98,6 +98,7 @@ function jsonRecords(value: unknown, path: string): FleetRecord[] | undefined {
   });
 }
 
+/** The error for an export that may lack clusters: their number would be too low. */
 function incomplete(what: string): PipelineError {
   return new PipelineError('usage', `${what}, so its result may be incomplete`, {
     hint: 'export it again, without a limit',
@@ -122,6 +123,7 @@ function hasObjects(value: unknown): boolean {
   );
 }
 
+/** A text or a number, as text; empty for any other value. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value.trim();
   return typeof value === 'number' ? String(value) : '';

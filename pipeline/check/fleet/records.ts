@@ -137,6 +137,7 @@ function completedRecord(
   };
 }
 
+/** The number of clusters that a record counts; undefined for a record of one cluster, and for a text that is not a number. */
 function countOf({ count }: FleetRecord): number | undefined {
   return count !== undefined && COUNT.test(count) ? Number(count) : undefined;
 }
@@ -146,6 +147,7 @@ const COUNT = /^[0-9]{1,9}$/;
 /** A platform's version with or without a patch. */
 const PLATFORM = /^v?([0-9]{1,4}\.[0-9]{1,4})(?:[.-].*)?$/;
 
+/** The minor version of a platform, `4.18` for `v4.18.3`; undefined for a text that is not a version. */
 function minorText(platform: string): string | undefined {
   const [, minor = ''] = PLATFORM.exec(platform) ?? [];
   return tryParseMinor(minor) ? minor : undefined;

@@ -340,6 +340,7 @@ async function fixOf(
   return { text: fix.text, ...(patch === undefined ? {} : { patch }) };
 }
 
+/** A merge as the report has it, with the number of its pull request if the subject has one. */
 function mergeOf(commit: string, { date, subject }: Pick<MergedCommit, 'date' | 'subject'>): Merge {
   const pullRequest = pullRequestOf(subject);
   return { commit, date, subject, ...(pullRequest === undefined ? {} : { pullRequest }) };

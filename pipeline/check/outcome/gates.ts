@@ -48,6 +48,7 @@ function severitiesIn(row: PresetRow, policy: Policy, findings: readonly Finding
   });
 }
 
+/** Why a check of a gate was not made, or not in full; undefined if it was made. */
 function whyNotChecked(row: PresetRow, policy: Policy): string | undefined {
   if ('notChecked' in row) return row.notChecked;
   const off = [...rulesOf(row).keys()].filter((id) => settingOf(policy, id)?.severity === 'off');

@@ -79,6 +79,7 @@ function restText(more: number, severity: string): string {
   return more === 0 ? '' : `; ${amountText(more, `more ${severity}`)}`;
 }
 
+/** Whether two findings have the same effect on one package, so that one line can list the versions of both. */
 function isSameEffect(one: Finding, other: Finding): boolean {
   const [effect, known] = [effectOf(one), effectOf(other)];
   return known !== undefined && effect?.many === known.many && one.package === other.package;

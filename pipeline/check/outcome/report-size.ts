@@ -78,6 +78,7 @@ function shortFinding(finding: Finding): Finding {
   };
 }
 
+/** A line, cut where it is too long, with the number of characters that are left out. */
 function shortLine(line: string): string {
   const left = line.length - MOST_CHARACTERS;
   return left <= 0 ? line : `${line.slice(0, MOST_CHARACTERS)} … (${left} more characters)`;

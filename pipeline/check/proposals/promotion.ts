@@ -129,6 +129,7 @@ async function ciOf(
   return { path, text: bytes.toString('utf8'), settings: readStrictSettings(path, bytes).settings };
 }
 
+/** The section `fbc` of a `ci.yaml`; empty where there is none. */
 function fbcIn(ci: Ci | undefined): Readonly<Record<string, unknown>> {
   const { value } = ci?.settings ?? {};
   return isObject(value) && isObject(value['fbc']) ? value['fbc'] : {};

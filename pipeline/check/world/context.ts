@@ -266,11 +266,13 @@ export function hasAny(names: ReadonlySet<string>, wanted: ReadonlySet<string>):
   return [...wanted].some((name) => names.has(name));
 }
 
+/** What was read of a file, as an outline; broken if some of its blobs could not be read. */
 function outlineOf({ blobs, findings }: Loaded): ReadOutline {
   const isBroken = findings.some(hidesBlobs);
   return { catalog: catalogOf(blobs), packages: packagesOf(blobs), isBroken };
 }
 
+/** What an outline weighs in the cache, at least 1: files without blobs take room as well. */
 function weightOf({ catalog: { blobs } }: Outline): number {
   return blobs.channels.reduce((sum, { entries }) => sum + entries.length, 1 + blobCount(blobs));
 }

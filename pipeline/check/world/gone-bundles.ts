@@ -102,6 +102,7 @@ function goneIn(
   return { gone: [...found].slice(0, MOST_BUNDLES), left: Math.max(0, found.size - MOST_BUNDLES) };
 }
 
+/** Whether a bundle has its manifests; of one in outline they are unknown. */
 function isWhole(bundle: Bundle): boolean {
   return !lacksManifests(bundle);
 }

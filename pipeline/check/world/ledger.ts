@@ -74,6 +74,7 @@ function keyOf({ catalog, package: packageName, channel, bundle }: LedgerLine): 
   return JSON.stringify([catalog, packageName, channel, bundle]);
 }
 
+/** The lines of a ledger without empty ones. @throws PipelineError `usage` as {@link parseLine} */
 function parseLines(text: string, path: string): LedgerLine[] {
   return text
     .split('\n')

@@ -108,6 +108,7 @@ function identityOf(files: readonly CatalogFile[]): string[] {
   return files.map(identity).sort();
 }
 
+/** A file by its path within its catalog and its content: equal for the same file of another catalog. */
 function identity({ path, mode, id, unit }: CatalogFile): string {
   return `${path.slice(unit.root.length)} ${mode} ${id}`;
 }

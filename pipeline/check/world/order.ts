@@ -34,6 +34,7 @@ export function orderOf(catalogOrder: readonly string[], catalogs: Iterable<stri
   };
 }
 
+/** The names behind one in its chain, the nearest first. */
 function nextIn(chain: readonly string[], name: string, most: number): readonly string[] {
   return chain.slice(chain.indexOf(name) + 1).slice(0, most);
 }
@@ -65,6 +66,7 @@ function placeIn(chain: readonly string[], name: string): number {
   return earlier >= 0 ? earlier + 1 : chain.findIndex((other) => isOfStage(other, name));
 }
 
+/** Whether a catalog is called after a version of the platform, and is of the stage of another one. */
 function isOfStage(other: string, name: string): boolean {
   return minorOfCatalog(other) !== undefined && stageOf(other) === stageOf(name);
 }

@@ -240,6 +240,7 @@ interface OutlinedBundle {
   readonly hasManifests: boolean;
 }
 
+/** A key of what was read of a content: other limits may read less of it. */
 function keyOf(id: string, limits: Limits): string {
   return `${id} ${limitsText(limits)}`;
 }
@@ -268,6 +269,7 @@ function filePast({ content, documents }: ReadFile<FilePast>): FilePast {
 /** An outline of a bundle weighs as much as this many entries of channels. */
 const BUNDLE_WEIGHT = 5;
 
+/** What a past weighs in the cache, at least 1: files without channels and bundles take room as well. */
 function weightOf({ channels, bundles }: FilePast): number {
   return channels.reduce((sum, { entries }) => sum + entries.length, 1 + BUNDLE_WEIGHT * bundles.length);
 }

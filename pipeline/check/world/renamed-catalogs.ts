@@ -56,6 +56,7 @@ function hasOneAPlatform(from: string, to: string): boolean {
 
 type NamedUnits = readonly [name: string, units: readonly CatalogUnit[]];
 
+/** The units of each catalog, by its name. */
 function catalogsOf(units: Units): Map<string, CatalogUnit[]> {
   return groupedBy(units.values(), ({ catalog }) => catalog);
 }

@@ -55,6 +55,7 @@ export interface FollowingCatalog extends BeforeAndAfter<Catalog> {
 /** The blobs of a state by package. */
 export const catalogIn: (state: CatalogState) => Catalog = onceFor(({ blobs }) => catalogOf(blobs));
 
+/** The items of both sides; what both have is there twice. */
 export function sidesOf<T>({ before, after }: BeforeAndAfter<readonly T[]>): T[] {
   return [...before, ...after];
 }

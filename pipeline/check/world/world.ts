@@ -81,6 +81,7 @@ export async function changesIn(touched: TouchedCatalog, world: RepositoryWorld)
 
 type Side = keyof BeforeAndAfter<unknown>;
 
+/** The touched packages on one side of the merge; an empty catalog where the catalog is not there. */
 function stateOf(touched: TouchedCatalog, side: Side): Catalog {
   const state = touched[side];
   return state ? catalogIn(state) : NOTHING;

@@ -24,6 +24,7 @@ export function unshippedReason(path: string): string | undefined {
   return UNSHIPPED.find(({ folder }) => folder.test(path))?.reason;
 }
 
+/** Whether a folder in a path says that no cluster gets its files. */
 export function isUnshipped(path: string): boolean {
   return unshippedReason(path) !== undefined;
 }
