@@ -10,7 +10,7 @@ import { isDnsSubdomain } from '../../catalog/names.ts';
 /** The folder of advisories, in every layout. */
 export const ADVISORIES = 'advisories';
 
-/** Kinds of path that a layout knows. */
+/** Kinds of path that a layout knows. Of `template` and `composite` files catalogs are rendered; `packageConfig` are settings. */
 export const PATH_KINDS = ['template', 'packageConfig', 'composite', 'catalog', 'bundle'] as const;
 export type PathKind = (typeof PATH_KINDS)[number];
 

@@ -7,7 +7,10 @@ import type { Identity } from './identity.ts';
 import type { Layout, PathKind } from './layout.ts';
 import type { PresetName } from './presets/preset.ts';
 
-/** What a change is, for who may make it. */
+/**
+ * What a change is, for who may make it. Outside of packages, catalogs and advisories: `gate` decides about permissions,
+ * `repository` is what Portolan or other programs trust or run, `root` all else at the top, `unknown` all else below it.
+ */
 export const CHANGE_CLASSES = [
   'add-entry',
   'edit-graph',
@@ -111,9 +114,11 @@ export interface Automation {
   readonly login: string;
   /** Patterns of packages. */
   readonly packages: readonly string[];
+  /** Classes of change. */
   readonly may: readonly AllowableClass[];
   /** Undefined for every kind. */
   readonly paths: readonly PathKind[] | undefined;
+  /** Most packages of one pull request. */
   readonly maxPackages: number;
 }
 
@@ -143,10 +148,13 @@ export interface CommitsPolicy {
   readonly verified: boolean;
 }
 
+/** A check of others that the status waits for. */
 export interface RequiredCheck {
+  /** Of the check run, or context of the status. */
   readonly name: string;
   /** Number of the GitHub App that must have made it. */
   readonly app: number;
+  /** Path of the workflow that must have made it; undefined for any. */
   readonly workflow: string | undefined;
 }
 
@@ -172,11 +180,13 @@ export interface Waiver {
 }
 
 export interface Limits {
+  /** Most bytes of a file, most changed files of a pull request, and most documents of a catalog. */
   readonly fileBytes: number;
   readonly files: number;
   readonly documents: number;
   /** Most entries of a package's channels, and alternatives of their ranges. */
   readonly entries: number;
+  /** Deepest nesting of a document, and most aliases in it. */
   readonly depth: number;
   readonly aliases: number;
   /** Bytes of untouched files that are read for what surrounds a change. */
@@ -185,6 +195,7 @@ export interface Limits {
   readonly nodes: number;
 }
 
+/** Whether and how Portolan merges pull requests that pass: through the forge's merge queue, or directly. */
 export interface MergePolicy {
   readonly mode: 'off' | 'auto';
   readonly method: 'squash' | 'merge' | 'rebase';
@@ -192,9 +203,11 @@ export interface MergePolicy {
 }
 
 export interface GraphPolicy {
+  /** Versions of OLM on the clusters. */
   readonly olm: readonly ('v0' | 'v1')[];
   /** Catalogs in the order of platform upgrades; empty when the policy does not say. */
   readonly catalogOrder: readonly string[];
+  /** Other catalogs on the same clusters: index images by reference, or paths in the repository. */
   readonly companions: readonly string[];
   /** Public catalogs whose package names are taken, whether or not they are on the same clusters. */
   readonly otherCatalogs: readonly string[];
@@ -270,6 +283,7 @@ export interface PublishPolicy {
   readonly catalogs: readonly PublishTarget[];
   /** What becomes of the image of a catalog that the branch or the policy has no more. */
   readonly retired: Retirement;
+  /** The role that the publish job assumes with OIDC. */
   readonly role: string | undefined;
 }
 
@@ -286,9 +300,11 @@ export interface PublishTarget {
   readonly also: readonly string[];
   /** Where the image for OLM v1 alone goes, written as `image` is. */
   readonly slim: string | undefined;
+  /** Reference of the base image; undefined for an image without one. */
   readonly base: string | undefined;
   /** Of an image without a base; undefined for all that clusters run on. */
   readonly platforms: readonly string[] | undefined;
+  /** Whether the image has opm's cache. */
   readonly cache: 'json' | 'none';
   readonly compression: 'gzip' | 'zstd';
   /** Labels of the image. */
@@ -299,6 +315,7 @@ export interface PublishTarget {
   readonly immutableTags: boolean;
   /** How many images with such tags stay in a registry; all when undefined. */
   readonly keep: number | undefined;
+  /** Registry and path for which mirror manifests are written. */
   readonly mirrorTo: string | undefined;
   /** Tags that an image reaches one after the other, in the repository of `image`; none where a merge moves its tag. */
   readonly rings: readonly Ring[];
