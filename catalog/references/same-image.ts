@@ -34,7 +34,7 @@ export interface NewPin {
   readonly path: Path;
 }
 
-/** How the image of a reference changes. */
+/** How the image of a reference changes. A tag may become its digest, and never a digest a tag: that may move. */
 export function imageChange(before: string, after: string, digests: TagDigests = new Map()): ImageChange {
   if (before === after) return 'same';
   const [was, is] = [tryParseReference(before), tryParseReference(after)];

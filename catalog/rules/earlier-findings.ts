@@ -32,6 +32,7 @@ export function knownFrom(
     return found;
   };
   return (finding) => {
+    // Only by its subject a finding is known to be the one of another channel.
     const isCopied = finding.subject !== undefined && isCopy(finding);
     const affected = affectedBy(finding, isCopied);
     if (!affected) return false;

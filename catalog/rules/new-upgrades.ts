@@ -69,6 +69,7 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
     const to = targetOf(change, step);
     const from = to && sideOf(change, name, step.installed.name);
     if (!from || !to) continue;
+    // OLM v1 as it is by default: clusters whose feature gates it needs are not known.
     const isRefused = (side: Side): boolean => isRefusedByV1(side.bundle, 'default', side.manifests);
     if (step.olm === 'v1' && (isRefused(from) || isRefused(to))) continue;
     const former = { olm: step.olm, path: () => formerPath(change, before, step) };

@@ -37,6 +37,7 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
     const found = all.map((one) => compare(one, bundle, (a, b) => changeOf(a, b, before.digests)));
     return found.includes('same') ? [] : found.flatMap((one) => (typeof one === 'object' ? [one] : []));
   };
+  // Of another catalog only what surely differs counts: a tag of a new bundle cannot be looked up.
   const elsewhere = [others, newElsewhere(after.publications(names), after.name, others)];
   const isSure = ({ isUnconfirmed }: OtherContent): boolean => !isUnconfirmed;
   const found = elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure));

@@ -42,7 +42,7 @@ export function rankOf({ what, olm }: Loss): number {
 export function nearestLosses(world: World): Loss[] {
   return headsIn(world).flatMap((head) => {
     const found = stepsOf(world).flatMap((to) => lossesOf(world, to, head));
-    // Where the package is missing, it is so with and without a channel.
+    // The losses at the next platform version come first. A missing package is missing with and without a channel.
     const isFirst = (loss: Loss): boolean =>
       found.find(
         (one) => (one.selects === loss.selects || one.what === 'package') && one.olm === loss.olm,

@@ -76,6 +76,7 @@ function reportGroup(
     channel: first.channel,
     installed: versions,
     ...(first.severity ? { severity: first.severity } : {}),
+    // The smallest change first, then what the reason tells; a new graph is only proposed for the groups that are tried.
     hint: fix?.text ?? helpFor(first.path) ?? (wantsFix ? graphHelp(world, group) : undefined) ?? SKIP,
     ...correctionOf(channel, fix),
   });

@@ -73,7 +73,7 @@ function plain(text: string, room: Room): string {
   return isPlainString(text) ? fold(text, room, room.column) : doubleQuoted(text, room);
 }
 
-/** Breaks lines at single spaces behind column 80. */
+/** Breaks lines at single spaces behind column 80, but not at the first or last character. */
 function fold(text: string, room: Room, column: number): string {
   if (room.oneLine || column + text.length <= WIDTH) return text;
   const newLine = `\n${' '.repeat(room.indent)}`;
@@ -246,7 +246,7 @@ const TWO = /["\\\b\f\n\r\t]/g;
 
 /**
  * Refuses a key in whose JSON go-yaml does not find the colon. It counts characters instead of writing the JSON, and takes no
- * more of the key than can fit.
+ * more of the key than can fit, two UTF-16 units a character.
  *
  * @throws Refusal
  */

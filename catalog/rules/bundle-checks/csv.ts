@@ -34,7 +34,7 @@ export function csvText({ name }: TypedCsv): string {
   return `ClusterServiceVersion ${JSON.stringify(name)}`;
 }
 
-/** Makes a check of the types of those fields whose path fits. */
+/** Makes a check of the types of fields. @param fits which fields, by the path to each */
 function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
   return csvCheck((first, report, { laterCsvs }) => {
     // opm reads all of them.
@@ -397,6 +397,7 @@ export const checkTypeMeta: Check = csvCheck((csv, report) => {
       hint: 'apiVersion: operators.coreos.com/v1alpha1',
     });
   else if (apiVersion !== 'operators.coreos.com/v1alpha1') {
+    // The validators refuse only a missing one.
     report(
       `${csvText(csv)}: apiVersion must be operators.coreos.com/v1alpha1, found ${JSON.stringify(apiVersion)}`,
       csv.at('apiVersion'),
@@ -508,6 +509,7 @@ const NEEDED: readonly (readonly string[])[] = [
 export const checkFieldCase: Check = csvCheck((csv, report) => {
   for (const { path, field } of csv.miscased) {
     const message = `${csvText(csv)}: ${path.join('.')} is spelled ${field}, so clusters ignore the field`;
+    // `Object` takes what is not an object for one without keys.
     const parent = path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], csv.object.value);
     const isRequired =
       !(field in Object(parent)) &&

@@ -74,6 +74,7 @@ function refusedBundle(
   const previous = chosenBundle(before, name, move.before.next) ?? own;
   // An old obstacle is reported for the catalog, not for the change.
   const known = new Set([previous, own].flatMap((one) => (one ? v1Obstacles(one).map(kindOf) : [])));
+  // Where the path before ended in an error, an error at the end of the new one is not worse either.
   const steps = move.before.last.kind === 'fails' ? [move.after.next] : [move.after.next, move.after.last];
   return steps
     .flatMap((step) => chosenBundle(after, name, step) ?? [])
