@@ -382,6 +382,7 @@ function writtenRule(rule: Fields): PolicyRule {
 /** The permissions to bind roles that others own: whoever creates a binding must be allowed to bind its role. */
 function bindRules({ allObjects }: Inspected): PolicyRule[] {
   const isBinding = (kind: string): boolean => kind === 'RoleBinding' || kind === 'ClusterRoleBinding';
+  // No name of a role has a slash.
   const own = new Set(allObjects.map(({ kind, name }) => `${kind}/${name}`));
   return uniqueRules(
     allObjects

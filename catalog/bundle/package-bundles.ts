@@ -71,6 +71,7 @@ function onlyChannel(manifest: PackageManifest | undefined): string | undefined 
   return first && !second && first.name !== '' ? first.name : undefined;
 }
 
+/** For `filter`: whether an item of a list is there before as well. */
 function isRepeated(item: string, index: number, list: readonly string[]): boolean {
   return list.indexOf(item) !== index;
 }

@@ -136,6 +136,7 @@ function fieldsOf({ type, json, location }: WrittenProperty): Fields {
   return fields;
 }
 
+/** The JSON of an API without its plural, in one order of fields: equal ones are found by their text. */
 function gvkJson(gvk: Fields | Api): string {
   const { group, kind, version } = gvk as Fields;
   return `{"group":${quote(group)},"kind":${quote(kind)},"version":${quote(version)}}`;
@@ -145,6 +146,7 @@ function quote(value: unknown): string {
   return jsonString(textOf(value));
 }
 
+/** The JSON of an `olm.package`, its fields in Go's order; an empty release is left out. */
 function packageText({ packageName, version, release }: Fields): string {
   const tail = textOf(release) === '' ? '' : `,"release":${quote(release)}`;
   return `{"packageName":${quote(packageName)},"version":${quote(version)}${tail}}`;

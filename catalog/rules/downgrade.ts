@@ -148,7 +148,7 @@ export function suffixEdges(ofPackage: Package): SuffixEdge[] {
       const to = ofPackage.bundles.get(entry.name);
       if (!to?.version) return [];
       const rivals = (byNumbers.get(numbersOf(to)) ?? []).filter(
-        (bundle) => bundle.name !== to.name && isLower(to, bundle),
+        (bundle) => bundle.name !== to.name && isNotHigher(to, bundle),
       );
       if (rivals.length === 0) return [];
       const [named, range] = [namedBy(entry), skipRangeOf(entry)];
@@ -160,6 +160,7 @@ export function suffixEdges(ofPackage: Package): SuffixEdge[] {
   });
 }
 
+/** The three numbers of a version. What has none is alone under its name: nothing can be compared with it. */
 function numbersOf({ name, version }: Bundle): string {
   return version ? `${version.major}.${version.minor}.${version.patch}` : name;
 }
@@ -168,7 +169,7 @@ function covers(range: VersionRange, { version }: Bundle): boolean {
   return version !== undefined && satisfies(version, range);
 }
 
-function isLower(to: Bundle, from: Bundle): boolean {
+function isNotHigher(to: Bundle, from: Bundle): boolean {
   const [a, b] = [orderOf(to), orderOf(from)];
   return a !== undefined && b !== undefined && compareVersionReleases(a, b) <= 0;
 }

@@ -38,6 +38,7 @@ function scalarAt(line: string, at: number, found: string): string | undefined {
   return isWhole ? found : undefined;
 }
 
+/** A text in the quotes that a scalar begins with; undefined for a plain one. */
 function quotedAs(quote: string | undefined, text: string): string | undefined {
   if (quote === '"') return JSON.stringify(text);
   return quote === "'" ? `'${text.replaceAll("'", "''")}'` : undefined;

@@ -127,7 +127,7 @@ export const checkConversionOwned: Check = eachWebhook(({ spec }, { crds }) => {
     for (const name of converted) {
       if (!owned.has(name)) say('conversionCRDs', `converts ${JSON.stringify(name)}, which is not owned`);
       const [crd] = byName.get(name) ?? [];
-      if (crd && preserves(crd.value, crd.version))
+      if (crd && preservesUnknown(crd.value, crd.version))
         say(
           'conversionCRDs',
           `converts ${JSON.stringify(name)}, so preserveUnknownFields must be false there`,
@@ -175,7 +175,8 @@ function changesCrds(rule: Fields): boolean {
   );
 }
 
-function preserves(crd: Fields, version: string): boolean {
+/** Whether a CRD keeps unknown fields, as those of v1beta1 do by default. */
+function preservesUnknown(crd: Fields, version: string): boolean {
   return (memberObject(crd, 'spec')['preserveUnknownFields'] ?? version === 'v1beta1') === true;
 }
 

@@ -56,6 +56,7 @@ function parsedExamples(json: string): Fields[] {
   return Array.isArray(value) && value.every((item) => isObject(item) && kindOf(item)) ? value : [];
 }
 
+/** `Etcd of etcd.io/v1`, for messages. */
 function where({ value }: Example): string {
   return `${memberText(value, 'kind')} of ${memberText(value, 'apiVersion')}`;
 }

@@ -286,6 +286,7 @@ function requiredBy({ bundle }: Side): readonly string[] {
   ).gvks;
 }
 
+/** The group and kind of a key of group, version and kind, as JSON. */
 function withoutVersion(gvk: string): string {
   const [group, , kind] = parseJson(gvk) as [string, string, string];
   return JSON.stringify([group, kind]);

@@ -81,6 +81,7 @@ function wasRefused({ before }: Pick<InstallationChange, 'before'>): boolean {
   return failsFor(before, 'dependency');
 }
 
+/** Whether OLM v1 resolves nothing for what is installed, for the reason of this code. */
 function failsFor({ next }: UpgradePath, code: string): boolean {
   return next.kind === 'fails' && next.reason.code === code;
 }

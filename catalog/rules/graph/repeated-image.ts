@@ -82,6 +82,7 @@ function imageOf(image: string): string {
   return reference?.kind === 'digest' ? reference.digest : image;
 }
 
+/** Reports bundles with one image, at the second: there it is repeated. */
 function reportGroup(group: readonly Bundle[], report: Report): void {
   const second = group[1];
   if (!second) return;

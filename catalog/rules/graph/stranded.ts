@@ -105,6 +105,7 @@ function isSoundToOpm(channel: Channel): boolean {
   return head !== undefined && chainBelow(channel, head).cycle === undefined;
 }
 
+/** Whether OLM v0 stays because the next bundle is missing, or cannot be installed. */
 function isBlocked(last: UpgradePath['last']): boolean {
   return last.kind === 'stays' && ['successor-blocked', 'successor-missing'].includes(last.reason.code);
 }
