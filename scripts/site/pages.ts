@@ -36,12 +36,9 @@ export function sitePages(target: Target): SitePage[] {
   return [...target.documents].flatMap(([file, text]) => {
     const path = pageOf(file);
     if (path === undefined) return [];
-    const pages =
-      file === 'docs/rules.md'
-        ? rulePages(text)
-        : file === 'docs/cli.md'
-          ? commandPages(text, target.documents)
-          : [{ path, text }];
+    let pages: readonly SitePage[] = [{ path, text }];
+    if (file === 'docs/rules.md') pages = rulePages(text);
+    if (file === 'docs/cli.md') pages = commandPages(text, target.documents);
     return pages.map((page) => ({ path: page.path, text: relinked(page, file, target) }));
   });
 }
@@ -149,6 +146,7 @@ function helpMarkdown(block: string): string {
   const [first = '', ...rest] = block.split('\n');
   const fenced = (lines: readonly string[]): string => ['```', ...lines, '```', ''].join('\n');
   if (first.startsWith('Usage: ')) return fenced([first, ...rest]);
+  // `  -o, --out DIR   directory to write to`: two spaces at least before the description.
   const options = rest.map((line) => /^ +(-\S.*?) {2,}(\S.*)$/.exec(line));
   if (first === 'Options:' && options.every((option) => option !== null))
     return [
@@ -194,11 +192,14 @@ function relinked({ path, text }: SitePage, file: string, { sources, documents }
   const rules = made ? text : withRuleLinks(text, file, documents.get('docs/rules.md') ?? '');
   return outsideCode(rules, (part) =>
     part.replaceAll(/\]\(([^)\s#]*)(#[^)\s]*)?\)/g, (link: string, to: string, hash = '') => {
+      // Within the page, or with a scheme, such as `https:`.
       if (to === '' || /^[a-z]+:/.test(to) || made) return link;
       const repository = posix.normalize(posix.join(posix.dirname(file), to));
+      // Pictures are copied to where the documents look for them.
       if (/\.(?:png|svg)$/.test(to)) return link;
       const page = documents.has(repository) ? pageOf(repository) : undefined;
       if (page === undefined) return `](${sources}/${repository}${hash})`;
+      // A rule is on the page of its group.
       const kind = page === 'rules/index.md' ? ruleGroup(hash, documents.get(repository) ?? '') : undefined;
       return `](${posix.relative(posix.dirname(path), kind ?? page)}${hash})`;
     }),

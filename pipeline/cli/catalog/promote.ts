@@ -4,7 +4,7 @@ import { packageOf, withoutBlobs } from '../../../catalog/edit/package.ts';
 import { type Edit, textsOf } from '../../catalogs/edit/catalog.ts';
 import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { type Command, usageError } from '../command.ts';
+import { type Command, isGiven, usageError } from '../command.ts';
 import { noPackage } from '../no-package.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS, editWithEffect } from '../show-effect.ts';
 
@@ -52,9 +52,7 @@ export const command: Command = {
     const { operands, needed } = invocation;
     const [pkg] = operands;
     if (pkg === undefined) return (await import('./promote-catalog.ts')).promoteCatalog(invocation, terminal);
-    const other = ['repo', 'base', 'group'].find(
-      (option) => invocation.flag(option) || invocation.text(option),
-    );
+    const other = ['repo', 'base', 'group'].find((option) => isGiven(invocation, option));
     if (other !== undefined) throw usageError(command, `--${other} has no effect with PACKAGE`);
     const from = resolve(terminal.directory, needed('from'));
     const to = resolve(terminal.directory, needed('to'));
