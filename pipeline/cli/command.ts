@@ -34,7 +34,9 @@ export interface Option {
   readonly description: string;
   /** What the option takes, as the help shows it; absent for a flag. */
   readonly value?: string;
+  /** One letter, without its dash. */
   readonly short?: string;
+  /** It may be given several times: `Invocation.list` has all values. */
   readonly multiple?: true;
   /** The command cannot do without it: the usage line shows it. */
   readonly required?: true;
@@ -51,6 +53,7 @@ export interface Invocation {
   readonly word: <T extends string>(option: string, words: readonly T[]) => T | undefined;
   /** The value of an option that must be there. @throws PipelineError `usage` */
   readonly needed: (option: string) => string;
+  /** The values of an option that may be repeated, in the order typed. */
   readonly list: (option: string) => readonly string[];
   readonly flag: (option: string) => boolean;
 }

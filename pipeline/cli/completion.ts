@@ -39,6 +39,7 @@ interface Completable {
   readonly options: readonly CompletableOption[];
 }
 
+/** An option as shells complete it. */
 interface CompletableOption {
   readonly name: string;
   readonly description: string;

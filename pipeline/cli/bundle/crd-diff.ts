@@ -55,9 +55,13 @@ export const command: Command = {
   },
 };
 
+/** An unsafe change; as JSON a public interface. */
 interface PrintedChange {
+  /** Name of the CRD. */
   readonly definition: string;
+  /** What is unsafe, in a sentence. */
   readonly text: string;
+  /** How to make the change safe; absent where nothing is known. */
   readonly hint?: string;
 }
 

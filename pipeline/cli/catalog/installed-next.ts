@@ -33,6 +33,7 @@ export interface Question {
   readonly version: string | undefined;
   /** Name of the installed bundle, where it is known. */
   readonly bundle: string | undefined;
+  /** Under OLM v0 one at most; if there is none, the default channel under v0, and all channels under v1. */
   readonly channels: readonly string[];
   readonly olm: readonly Olm[];
   /** What a ClusterExtension asks for, or empty. */
@@ -91,6 +92,7 @@ interface Exception {
 interface Step {
   readonly name: string;
   readonly version?: string;
+  /** Name of the catalog that has it. */
   readonly catalog: string;
   /** What leads there: `replaces`, `skips`, `skipRange`, `version` or `none`. */
   readonly edge: string;

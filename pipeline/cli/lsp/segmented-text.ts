@@ -6,6 +6,7 @@ import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { onceFor } from '../../../catalog/go/once.ts';
 
 export interface Segment {
+  /** It stays for as long as the text does. */
   readonly id: number;
   readonly text: string;
   /** How many line breaks it has. */
@@ -21,6 +22,7 @@ export interface Position {
 interface TextChange {
   /** The whole text without it. */
   readonly range?: { readonly start: Position; readonly end: Position };
+  /** What takes the place of the range. */
   readonly text: string;
 }
 

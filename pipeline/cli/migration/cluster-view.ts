@@ -49,6 +49,7 @@ const OBJECT_SETS = 'clusterobjectsets.olm.operatorframework.io';
 const EXTENSIONS = 'clusterextensions.olm.operatorframework.io';
 
 export interface ClusterView {
+  /** What the cluster is called in messages: its context, or the path as it was typed. */
   readonly name: string;
   /** Each object once. */
   readonly objects: readonly ClusterObject[];

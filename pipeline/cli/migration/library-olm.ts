@@ -28,6 +28,7 @@ export interface CheckRow {
   readonly override?: string;
 }
 
+/** A Subscription, and what a check looks for around it. */
 interface SubscriptionFacts {
   readonly view: ClusterView;
   readonly subscription: ClusterObject;
@@ -45,6 +46,7 @@ interface Verdict {
   readonly warning?: string;
 }
 
+/** A check as the table of {@link CHECKS} has it; `check`, `name` and `override` are those of its {@link CheckRow}. */
 interface Check {
   readonly check: string;
   readonly name: string;

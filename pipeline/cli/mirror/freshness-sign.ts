@@ -44,6 +44,7 @@ export const SIGNING_OPTIONS = {
 export interface Signing {
   /** PEM. */
   readonly privateKey: string;
+  /** Of the private one, as PEM: by it, earlier statements are known as our own. */
   readonly publicKey: string;
   /** Milliseconds. */
   readonly freshFor: number;

@@ -30,6 +30,7 @@ export interface OpmFlag {
   readonly description: string;
   /** What the flag takes; absent for a flag that is only there or not. */
   readonly value?: string;
+  /** One letter, without its dash. */
   readonly short?: string;
   readonly default?: string;
   /** Whether values add up, and each may be several with commas between. */
@@ -44,8 +45,11 @@ export interface Call {
   readonly operands: readonly string[];
   /** The value of a flag, or its default, or nothing. */
   readonly text: (flag: string) => string;
+  /** All values of a flag that may be repeated, those between commas one by one. */
   readonly list: (flag: string) => readonly string[];
+  /** Whether a flag without a value is on. */
   readonly flag: (flag: string) => boolean;
+  /** Whether a flag was typed, whatever its value is. */
   readonly given: (flag: string) => boolean;
 }
 
