@@ -10,7 +10,9 @@ export type SettingsSchema =
   | {
       readonly kind: 'list';
       readonly items: SettingsSchema;
+      /** Whether it must have an item. */
       readonly isFilled?: true;
+      /** Whether no item may be there twice. */
       readonly isUnique?: true;
     }
   | {
@@ -41,6 +43,7 @@ export function settingsDefects(value: unknown, schema: SettingsSchema, path: Pa
   }
 }
 
+/** The schemas of one kind. */
 type Of<K extends SettingsSchema['kind']> = Extract<SettingsSchema, { kind: K }>;
 
 function textDefects(value: unknown, { oneOf }: Of<'text'>, path: Path): SettingsDefect[] {

@@ -19,6 +19,7 @@ export interface UsedEdge {
   readonly channel: Channel;
   readonly from: Bundle;
   readonly to: Bundle;
+  /** The choices under which clusters make it. */
   readonly choices: readonly ChannelChoice[];
 }
 
@@ -48,7 +49,7 @@ export interface CauseChange extends UnsafeChange {
 interface OneChange {
   readonly crd: string;
   readonly change: CauseChange;
-  /** By the number of their ends. */
+  /** The upgrades that make it, by a number for each pair of ends. */
   readonly edges: Map<number, UsedEdge>;
 }
 

@@ -301,6 +301,7 @@ function readBlockScalar(at: number, parent: number): string {
 interface BlockText {
   /** The text without the line breaks at its end, which are counted. */
   readonly value: string;
+  /** How many there are at the end. */
   readonly breaks: number;
 }
 

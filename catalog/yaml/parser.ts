@@ -73,8 +73,10 @@ const NO_CONTENT: Kinds = new Set(['directive', 'document-start', 'document-end'
 
 type TagToken = Token & { readonly kind: 'tag' };
 
+/** What stands before a node; empty texts for nothing. */
 interface Properties {
   readonly anchor: string;
+  /** In full. */
   readonly tag: string;
 }
 

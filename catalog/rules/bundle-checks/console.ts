@@ -26,6 +26,7 @@ interface Annotation {
   readonly csv: TypedCsv;
   readonly key: string;
   readonly value: string;
+  /** Reports at the annotation; the message follows its key. */
   readonly say: (message: string, hint?: string) => void;
 }
 

@@ -12,9 +12,12 @@ import { isDnsSubdomain } from '../../names.ts';
 import { type Check, type DefaultedCrd, DNS_LABEL, eachCrd, LABEL_TEXT } from './crd.ts';
 
 interface Conversion {
+  /** `None` without a conversion; empty if it does not say. */
   readonly strategy: string;
+  /** How the API server reaches the webhook. */
   readonly client: Fields | undefined;
   readonly clientPath: Path;
+  /** `conversionReviewVersions`. */
   readonly reviews: readonly string[];
   readonly reviewsPath: Path;
 }

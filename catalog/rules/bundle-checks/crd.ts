@@ -27,9 +27,13 @@ import { csvCheck, isBelowMiscased, ownedApis } from './csv.ts';
 export interface DefaultedCrd {
   readonly object: BundleObject;
   readonly spec: Fields;
+  /** Whether it is of v1beta1, else of v1. */
   readonly isBeta: boolean;
+  /** Those of `spec.versions`; without any in v1beta1, the one that `spec.version` names, served and stored. */
   readonly versions: readonly Fields[];
+  /** `spec.names`; empty if it is missing. */
   readonly names: Fields;
+  /** Reports at a path; the message follows the name of the field. */
   readonly say: (path: Path, message: string, hint?: string) => void;
 }
 

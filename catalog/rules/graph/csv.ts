@@ -181,6 +181,7 @@ const CRD = 'CustomResourceDefinition';
 
 interface MislabeledHead {
   readonly bundle: Bundle;
+  /** The version of its ClusterServiceVersion as written, and parsed. */
   readonly written: string;
   readonly version: Version;
 }

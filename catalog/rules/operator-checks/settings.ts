@@ -87,7 +87,9 @@ export function reportSettings(
 
 /** One template of `fbc.catalog_mapping`, as far as it is written well. */
 interface MappedTemplate {
+  /** Position in the mapping. */
   readonly index: number;
+  /** Name of its file. */
   readonly template: string;
   readonly type: string;
   readonly catalogs: readonly string[];
