@@ -117,6 +117,7 @@ export function isWithin(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
+/** What changes in one unit; fields are as in {@link CatalogsChange}. */
 interface UnitFound {
   readonly unit: CatalogUnit;
   readonly pins: readonly PinnedTag[];

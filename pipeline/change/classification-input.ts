@@ -31,6 +31,7 @@ export interface ClassificationInput {
   /** Packages with a place of their own, before and after. */
   readonly before: ReadonlySet<string>;
   readonly after: ReadonlySet<string>;
+  /** Both trees with their catalogs. */
   readonly base: CatalogTree;
   readonly merged: CatalogTree;
 }

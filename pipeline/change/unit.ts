@@ -23,9 +23,12 @@ import {
 import type { ComposedPackage } from './community-package.ts';
 
 export interface CatalogUnit {
+  /** Of the package's folder, or of the file. */
   readonly path: string;
+  /** Git's id and mode of it. */
   readonly id: string;
   readonly mode: string;
+  /** Name of the catalog. */
   readonly catalog: string;
   /** Undefined where one file or folder holds several packages. */
   readonly package: string | undefined;

@@ -171,6 +171,7 @@ export interface DisconnectedReport {
 }
 
 export interface AuthorityReport {
+  /** The last one stands for permissions that were not checked. */
   readonly decision: 'allow' | 'needs' | 'deny' | 'not judged';
   readonly author?: string;
   readonly reasons: readonly string[];
@@ -193,5 +194,6 @@ export interface PackageReport {
   readonly catalogs: readonly string[];
   /** The kind of change: `add-entry`, `prune`, … */
   readonly classes: readonly string[];
+  /** What is changed, in words. */
   readonly details: readonly string[];
 }

@@ -295,6 +295,7 @@ function holdersOf({ packages, channels, bundles, deprecations, others }: Blobs,
 
 interface State {
   readonly world: World;
+  /** Why files cannot be read, and for what else opm would refuse the catalog; all of severity error. */
   readonly unread: readonly Finding[];
   readonly errors: readonly Finding[];
 }

@@ -9,6 +9,7 @@ import type { CommitsPolicy } from '../../policy/policy.ts';
 
 export interface CommitFacts {
   readonly id: string;
+  /** How many parents it has: a merge has several. */
   readonly parents: number;
   readonly author: CommitPerson;
   readonly committer: CommitPerson;

@@ -165,7 +165,9 @@ export interface AuthorityFacts extends AuthorityInput {
   /** The author as a program's account; admins are not held to its scope. */
   readonly automation: Automation | undefined;
   readonly authorship: Authorship;
+  /** The latest decision of each reviewer. */
   readonly decisions: readonly Review[];
+  /** Decisions add to them. */
   readonly warnings: string[];
 }
 

@@ -94,6 +94,7 @@ function touchedPackages(paths: readonly string[], { layout }: Policy): Map<stri
 
 interface StatesInput {
   readonly tip: string;
+  /** The merges that changed any package, the latest first. */
   readonly touching: readonly PackageMerge[];
   readonly policy: Policy;
   readonly limit?: TimeLimit | undefined;

@@ -96,6 +96,7 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
 }
 
 interface ChangedImage {
+  /** What the Dockerfile described before the change, and after it. */
   readonly old: DescribedFragment;
   readonly one: DescribedFragment;
   /** Paths that change, and those of ignore files among them. */

@@ -32,10 +32,12 @@ import type { TouchedCatalog } from '../world/touched-catalog.ts';
 export interface Foreseen {
   /** Id of the tree that the branch will have once everything is released. */
   readonly tree: string;
+  /** The bundles whose images the merge pushes. */
   readonly bundles: readonly ForeseenBundle[];
   /** Why something will not be released. */
   readonly findings: readonly Finding[];
   readonly unchecked: CheckReport['unchecked'];
+  /** The bundles that the merge adds to catalogs. */
   readonly released: readonly ReleaseReport[];
 }
 

@@ -258,7 +258,9 @@ interface Stuck extends AskedInstallation {
 
 interface Unrepaired {
   readonly stuck: readonly Stuck[];
+  /** All states of the package, the latest first. */
   readonly states: readonly PackageState[];
+  /** The one before the merge that took the upgrade path. */
   readonly before: PackageState;
 }
 

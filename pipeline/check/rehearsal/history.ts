@@ -139,6 +139,7 @@ export async function* checkedMerges(
 }
 
 interface BranchPast {
+  /** What each commit of the branch ended, the latest first. */
   readonly ended: readonly EndedVersions[];
   /** Ids of the merge and of the commit before it. */
   readonly id: string;

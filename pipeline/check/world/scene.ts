@@ -17,6 +17,7 @@ export interface CheckScene {
   readonly change: Change;
 }
 
+/** What reads catalogs: `before` and `after` give the files of a catalog on each side of the merge. */
 export interface CatalogReading extends CheckScene, BeforeAndAfter<FilesOf> {
   readonly order: CatalogOrder;
   readonly reader: FileReader;

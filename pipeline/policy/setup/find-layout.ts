@@ -103,9 +103,11 @@ export async function readEvidence(
 }
 
 export interface ReadEvidence extends Evidence {
+  /** What all files hold, also those that are left out of the catalogs. */
   readonly looked: CatalogFilesRead;
   /** Paths of files that may be catalogs, and were not read. */
   readonly unread: readonly string[];
+  /** Why each file of `leftOut` is in no catalog. */
   readonly reasons: readonly LeftOut[];
   readonly links: readonly Link[];
   /** Whether the catalogs were validated. */
