@@ -59,7 +59,9 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
     if (!packages) continue;
     const isKnown = (await packagesIfCatalog(one.path, oldFile(one))) !== undefined;
     const itsSeverity = isSource(one.path, packages) ? 'info' : severity;
-    (isKnown ? known : findings).push(unlistedFinding(one.path, itsSeverity, one.after ? packages : []));
+    const list = isKnown ? known : findings;
+    // A removed file defines nothing any more.
+    list.push(unlistedFinding(one.path, itsSeverity, one.after ? packages : []));
   }
   const reported = new Set([...findings, ...known].map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {

@@ -187,7 +187,9 @@ const NOT_PRESENT: ReadonlySet<string> = new Set(['initial', 'desired', 'failure
 /** The newest value of a series. */
 function newestValue(series: unknown): string {
   const { value, values } = isObject(series) ? series : ({} as Json);
-  const pair = Array.isArray(value) ? value : Array.isArray(values) ? values.at(-1) : undefined;
+  // Of an instant query one pair of time and value, of a range query a list of them.
+  const last: unknown = Array.isArray(values) ? values.at(-1) : undefined;
+  const pair: unknown = Array.isArray(value) ? value : last;
   return Array.isArray(pair) ? textOf(pair[1]) : '';
 }
 
