@@ -1,9 +1,10 @@
 /** What follows from an index image, kept by its digest: an image that is known takes one request, for its tag's digest. */
 import type { Loaded } from '../../../catalog/fbc/load.ts';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
-import { formatReference, parseReference, withDigest } from '../../../catalog/reference.ts';
+import { formatReference, withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import { contentKey, type Store } from '../../oci/image/build-cache.ts';
+import { writtenReference } from '../../oci/registry/image-location.ts';
 import type { Registry } from '../../ports.ts';
 
 export interface ImagePorts {
@@ -33,7 +34,7 @@ export async function derivedOnce<T>(
   { registry, store }: ImagePorts,
   { kind, parse, format, derive }: Derived<T>,
 ): Promise<T> {
-  const reference = parseReference(text);
+  const reference = writtenReference(text);
   const descriptor = reference.kind === 'digest' ? reference : await registry.resolve(reference);
   if (!descriptor) throw new PipelineError('not-found', `image ${formatReference(reference)} not found`);
   const key = contentKey(kind, descriptor.digest);

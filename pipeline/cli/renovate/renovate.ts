@@ -3,15 +3,11 @@ import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import type { Fleet } from '../../../catalog/olm/fleet/fleet.ts';
 import { changeOf, type WorldOptions } from '../../../catalog/olm/foresight/world.ts';
-import {
-  formatReference,
-  parseReference,
-  type TagReference,
-  withDigest,
-} from '../../../catalog/reference.ts';
+import { formatReference, type TagReference, withDigest } from '../../../catalog/reference.ts';
 import { Undecided } from '../../../catalog/undecided.ts';
 import { fleetChange } from '../../check/fleet/fleet-audit.ts';
 import { PipelineError } from '../../error.ts';
+import { writtenReference } from '../../oci/registry/image-location.ts';
 import type { Registry } from '../../ports.ts';
 import { versionIn } from '../../publish/immutable-tag.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -47,7 +43,7 @@ export const command: Command = {
   ].join('\n'),
   examples: ['portolan renovate quay.io/acme/catalog:v4.20 --fleet fleet.json --out v4.20.json'],
   run: async (invocation, terminal) => {
-    const reference = parseReference(invocation.operands[0] ?? '');
+    const reference = writtenReference(invocation.operands[0] ?? '');
     if (reference.kind !== 'tag')
       throw usageError(command, 'REFERENCE needs a tag, for example quay.io/acme/catalog:v4.20');
     const fleet = fleetOption(invocation, terminal);

@@ -36,8 +36,8 @@ export function parseLocation(text: string): ImageLocation {
     return { kind, path, ...(name === undefined ? {} : { name: archiveName(name, text) }) };
   }
   if (kind === 'docker' && rest.startsWith('//'))
-    return { kind: 'registry', reference: reference(rest.slice(2), text) };
-  return { kind: 'registry', reference: reference(text, text) };
+    return { kind: 'registry', reference: writtenReference(rest.slice(2), text) };
+  return { kind: 'registry', reference: writtenReference(text, text) };
 }
 
 /**
@@ -98,13 +98,13 @@ function splitPath(rest: string, text: string): [path: string, name: string | un
 
 /** The tag of an image in an archive of Docker. @throws PipelineError `usage` for a digest */
 function archiveName(name: string, text: string): TagReference {
-  const read = reference(name, text);
+  const read = writtenReference(name, text);
   if (read.kind === 'tag') return read;
   throw unusable(text, 'an image in an archive needs a tag');
 }
 
-/** A reference in a text. @throws PipelineError `usage` that names the whole text */
-function reference(name: string, text: string): Reference {
+/** The reference that somebody wrote. @param text what he wrote it in @throws PipelineError `usage` that names the text */
+export function writtenReference(name: string, text: string = name): Reference {
   try {
     return parseReference(name);
   } catch (error) {

@@ -68,3 +68,12 @@ test('lists nothing where the fleet is not known', async () => {
     err: expect.stringContaining('of the fleet cannot be read: no image counts as safe'),
   });
 });
+
+test('says that a path or another text is not an image', async () => {
+  for (const text of ['/var/catalog', 'Quay.io/X', '']) {
+    expect(await portolan('.', 'renovate', text)).toMatchObject({
+      exit: 2,
+      err: expect.stringMatching(/^portolan: ".*" is not a valid image: /),
+    });
+  }
+});
