@@ -76,7 +76,12 @@ export async function openHost(
       ? undefined
       : openApp(settings, { secret: fileSecret(secrets.app), credentials, telemetry, reader });
   return {
-    ...{ settings, telemetry, database, queues, records, app },
+    settings,
+    telemetry,
+    database,
+    queues,
+    records,
+    app,
     ports: {
       open: branchOpener(settings, { token: app?.forge.token, log }),
       registry,

@@ -77,7 +77,8 @@ export async function serveRoutes(
         if (!route) return answer(404, 'nothing is here\n');
         const body = await bodyOf(request, (bytes) => {
           const hasRoom = room.hold(own, own.bytes + bytes);
-          return own.bytes > LARGEST ? 413 : hasRoom ? undefined : 503;
+          if (own.bytes > LARGEST) return 413;
+          return hasRoom ? undefined : 503;
         });
         room.keep(own);
         if (body === 413) return answer(413, 'the body is too large\n');

@@ -96,6 +96,7 @@ export async function learnFromImage(
   if (!tagged || tagged.digest === standing?.digest) return;
   const newest = await newestOf(await publishedCommits(registry, tag, tagged.digest), isAncestor);
   if (!newest) {
+    // The fence has a claim to compare commits with, or the caller takes the tag over.
     if (standing || takeOver) return;
     throw new PipelineError(
       'conflict',

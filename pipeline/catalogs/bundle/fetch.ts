@@ -37,6 +37,7 @@ export async function fetchBundles(
 ): Promise<Fetched> {
   const failed: { bundle: Bundle; why: string }[] = [];
   let [fetched, kept] = [0, 0];
+  // One iterator for all workers: each takes the next bundle from it.
   const queue = bundles.values();
   const worker = async (): Promise<void> => {
     for (const bundle of queue) {

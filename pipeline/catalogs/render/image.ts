@@ -146,8 +146,7 @@ function readIndexImage(
   { unpack }: OpenImage,
   { configs, each, parses }: IndexReading,
 ): Promise<Loaded> {
-  // Joined to the root, a label cannot lead out of the image. Paths in an image have no slash in front.
-  const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
+  const folder = folderInImage(configs);
   const isWanted = (path: string): boolean =>
     folder === '' || path.startsWith(`${folder}/`) || path === folder;
   const read = (tree: ImageTree): Promise<Loaded> => {
@@ -196,6 +195,12 @@ export function fileIn(
 
 /** Bytes by which files are told apart. */
 const HEAD_BYTES = 16;
+
+/** The path in an image of the folder that its label names, without a slash before or behind it: `configs` for `/configs/`. */
+export function folderInImage(label: string): string {
+  // Joined to the root, a label cannot lead out of the image.
+  return posix.join('/', label).slice(1).replace(/\/$/, '');
+}
 
 /** Whether a folder is there; archives need not name folders. */
 export function holdsFolder(tree: ImageTree, folder: string): boolean {

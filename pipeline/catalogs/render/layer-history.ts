@@ -66,12 +66,10 @@ function copiedTo(step: string): string | undefined {
 
 /** Whether one of two folders is the other, or above it. */
 function overlap(a: string, b: string): boolean {
-  // The root alone would have two slashes.
-  const [x, y] = [a, b].map((path) =>
-    `/${path
-      .split('/')
-      .filter((part) => part !== '')
-      .join('/')}/`.replace('//', '/'),
-  );
-  return x?.startsWith(y ?? '') === true || y?.startsWith(x ?? '') === true;
+  // With a slash at its end, `/configs` is not above `/configs-old`.
+  const withSlashes = (path: string): string =>
+    ['', ...path.split('/').filter((part) => part !== ''), ''].join('/');
+  const one = withSlashes(a);
+  const other = withSlashes(b);
+  return one.startsWith(other) || other.startsWith(one);
 }

@@ -200,7 +200,7 @@ function kindOf({ group = '', version = '', kind = '' }: Request): ApiKind {
   return { group, version, kind };
 }
 
-/** opm gives nearly every failure the code that says nothing. */
+/** The status of an error as opm's server gives it: nearly every failure is UNKNOWN. Errors that opm does not have stay. */
 function failure(error: unknown): unknown {
   if (error instanceof BadQuestion) return new GrpcFailure(Status.invalidArgument, error.message);
   return error instanceof NoAnswer ? new GrpcFailure(Status.unknown, error.message) : error;

@@ -1,6 +1,6 @@
 /** A catalog by what somebody typed: a directory, an index image in a registry, a layout or an archive. */
 import { type Stats, statSync } from 'node:fs';
-import { posix, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Reference } from '../../../catalog/reference.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { directorySource, fileError, readFileBytes } from '../../directory.ts';
@@ -16,7 +16,7 @@ import {
 import { openSource } from '../../oci/registry/open.ts';
 import type { Registry } from '../../ports.ts';
 import { formOfFile, formOfImage } from '../forms.ts';
-import { fileIn, holdsFolder, unknownImage } from '../render/image.ts';
+import { fileIn, folderInImage, holdsFolder, unknownImage } from '../render/image.ts';
 import { type OpenImage, openImage } from '../render/open-image.ts';
 import { CATALOG_BYTES, treeSource } from '../render/tree-source.ts';
 
@@ -161,8 +161,7 @@ async function catalogTree(
 ): Promise<CatalogTree> {
   const configs = labels.get(CONFIGS_LABEL);
   if (configs === undefined) throw unknownImage(name, labels);
-  // Joined to the root, a label cannot lead out of the image. Paths in an image have no slash in front.
-  const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
+  const folder = folderInImage(configs);
   const files = await unpackFolder(folder, allLayers);
   if (holdsFolder(files, folder)) return { files, folder };
   files.close();

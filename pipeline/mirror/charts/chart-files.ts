@@ -69,9 +69,12 @@ function missingCharts(chart: unknown, files: ReadonlyMap<string, string>): stri
   const subcharts = [...files].filter(([path]) => path !== 'Chart.yaml' && CHART.test(path));
   const subchartNames = new Set(subcharts.map(([path, text]) => nameIn(yamlIn(text, path))));
   const packed = [...files.keys()].filter((path) => PACKED.test(path));
-  return needed.map(nameIn).filter((name) => {
-    return !subchartNames.has(name) && !packed.some((path) => path.startsWith(`charts/${name}-`));
-  });
+  // A version follows the name: `charts/redis-cluster-1.0.0.tgz` is not the chart `redis`.
+  const isPacked = (name: string): boolean =>
+    packed.some(
+      (path) => path.startsWith(`charts/${name}-`) && /^v?\d/.test(path.slice(`charts/${name}-`.length)),
+    );
+  return needed.map(nameIn).filter((name) => !subchartNames.has(name) && !isPacked(name));
 }
 
 /** The name of a chart or dependency; '' where it has none. */
@@ -118,18 +121,13 @@ async function filesOf(path: string, scratch: string): Promise<Map<string, strin
     wanted: (name) => isWanted(inner(name)),
   });
   try {
-    return new Map(
-      [...tree.entries].flatMap(([name, entry]) =>
-        entry.kind === 'file' && isWanted(inner(name))
-          ? [
-              [
-                inner(name),
-                PACKED.test(inner(name)) ? '' : new TextDecoder().decode(tree.read(entry)),
-              ] as const,
-            ]
-          : [],
-      ),
-    );
+    const files = new Map<string, string>();
+    for (const [name, entry] of tree.entries) {
+      const file = inner(name);
+      if (entry.kind !== 'file' || !isWanted(file)) continue;
+      files.set(file, PACKED.test(file) ? '' : new TextDecoder().decode(tree.read(entry)));
+    }
+    return files;
   } finally {
     tree.close();
   }

@@ -92,13 +92,12 @@ async function filesOf(archive: Uint8Array): Promise<GraphDataFiles> {
       wanted: (path) => isGraphData(inner(path)),
     });
     try {
-      return new Map(
-        [...tree.entries].flatMap(([path, entry]) =>
-          entry.kind === 'file' && isGraphData(inner(path))
-            ? [[inner(path), new TextDecoder().decode(tree.read(entry))] as const]
-            : [],
-        ),
-      );
+      const files = new Map<string, string>();
+      for (const [path, entry] of tree.entries) {
+        if (entry.kind !== 'file' || !isGraphData(inner(path))) continue;
+        files.set(inner(path), new TextDecoder().decode(tree.read(entry)));
+      }
+      return files;
     } finally {
       tree.close();
     }

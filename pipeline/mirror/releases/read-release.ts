@@ -176,6 +176,7 @@ async function readRelease(
 /** Architectures of which the boot images of OpenShift Virtualization are wanted. */
 function virtualOf({ hasKubeVirt, platforms, architectures }: PlatformSelection): readonly string[] {
   if (!hasKubeVirt) return [];
+  // `arm64` of `linux/arm64`.
   return platforms ? platforms.map((platform) => platform.split('/')[1] ?? '') : architectures;
 }
 

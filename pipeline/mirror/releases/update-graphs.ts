@@ -227,7 +227,7 @@ export function openReleaseSource(places: ReleasePlaces): ReleaseSource {
     channelsWith: async (channel, architecture) => {
       const { releases: ofChannel } = await graphs(architecture)(channel);
       // Graph data on disk lists versions by channel; a graph from an update service names the channels of each release.
-      if (!/^https?:/.test(place) && isGraphDataPlace(place)) {
+      if (!isUrl(place) && isGraphDataPlace(place)) {
         const versions = new Set(ofChannel.map(({ version }) => version));
         return channelsOfVersions(await readGraphData(place, { download }), versions, architecture);
       }

@@ -119,11 +119,11 @@ async function checkChange(
   const isOwn = ({ catalogs = [catalog] }: Finding): boolean => catalogs.includes(catalog);
   const findings = report.findings.filter(isOwn);
   const waived = report.waived.filter(({ finding }) => isOwn(finding));
-  const isFailed = findings.some(({ severity, rule }) => severity === 'error' && isEnforced(policy, rule));
   // Without an error here, "fail" is about another catalog, and hides whether this one was checked completely.
   const isClear = report.verdict === 'pass' || (report.verdict === 'fail' && report.unchecked.length === 0);
+  const unfailed = isClear ? 'PASSED' : 'UNKNOWN';
   return {
-    result: isFailed ? 'FAILED' : isClear ? 'PASSED' : 'UNKNOWN',
+    result: hasFailed(findings, policy) ? 'FAILED' : unfailed,
     simulated: worlds.flatMap(simulatedIn),
     findings: findings.map(statedFinding),
     waived: waived.map(({ finding, until }) => ({ ...statedFinding(finding), waivedUntil: until })),
@@ -139,14 +139,18 @@ async function checkState({ repository, catalog, commit, policy, today }: Public
     .flatMap((world) => runForesight(world, RULES, severitiesOf(policy)))
     .map((finding) => ({ ...finding, catalogs: [catalog] }));
   const { findings, waived } = applyWaivers(all, policy.waivers, today);
-  const isFailed = findings.some(({ severity, rule }) => severity === 'error' && isEnforced(policy, rule));
   return {
-    result: isFailed ? 'FAILED' : 'PASSED',
+    result: hasFailed(findings, policy) ? 'FAILED' : 'PASSED',
     simulated: worlds.flatMap(simulatedIn),
     findings: findings.map(statedFinding),
     waived: waived.map(({ finding, waiver }) => ({ ...statedFinding(finding), waivedUntil: waiver.until })),
     unchecked: [],
   };
+}
+
+/** Whether there is an error of a rule that the policy enforces. */
+function hasFailed(findings: readonly Finding[], policy: Publication['policy']): boolean {
+  return findings.some(({ severity, rule }) => severity === 'error' && isEnforced(policy, rule));
 }
 
 /**
