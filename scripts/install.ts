@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '3b54c1abea615d4e514a5ee8c743f63adb56c402',
+  commit: 'b4aaa40f844756567fad5fbaf9b8fd1bccf6ab5c',
 };
 
 const REPOSITORY = 'portolan/portolan';
