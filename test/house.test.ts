@@ -408,8 +408,9 @@ test('the library can be bundled for a browser: it needs nothing but itself', ()
     metafile: true,
     logLevel: 'silent',
   });
-  const packages = Object.keys(metafile.inputs).filter((input) => input.startsWith('node_modules/'));
-  expect(new Set(packages.map((input) => input.split('/')[1]))).toMatchSnapshot();
+  // A clone may share the packages of another one by a link.
+  const packages = Object.keys(metafile.inputs).flatMap((input) => input.split('node_modules/')[1] ?? []);
+  expect(new Set(packages.map((path) => path.split('/')[0]))).toMatchSnapshot();
 });
 
 function importsOf(text: string): string[] {

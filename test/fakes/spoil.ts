@@ -41,6 +41,8 @@ export const MEANINGFUL: Readonly<Record<'Forgejo' | 'GitLab', readonly string[]
   Forgejo: [
     'GET /pulls/7 head.repo null',
     'GET /pulls [].head.repo null',
+    'GET /pulls/7 labels null',
+    'GET /pulls [].labels null',
     'GET /pulls/7/commits [].commit.author null',
     'GET /pulls/7/commits [].commit.committer null',
     'GET /pulls/7/commits [].author null',

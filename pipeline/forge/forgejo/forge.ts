@@ -142,7 +142,8 @@ const pullRequest = object({
   user: account,
   state: text,
   draft: flag,
-  labels: optional(list(object({ name: text }))),
+  /** Go's null for a list without items. */
+  labels: nullable(list(object({ name: text }))),
   base: object({ ref: text }),
   head: object({
     ref: text,

@@ -166,7 +166,7 @@ test.each(['Forgejo', 'GitLab'] as const)(
     hub = own;
     let bend: Bend = (_, value) => value;
     const { forge, reset, written } = await SUBJECTS[name](own, (what, value) => bend(what, value));
-    const { number, head, reviews } = own.open({ 'README.md': 'x' });
+    const { number, head, reviews } = own.open({ 'README.md': 'x' }, { labels: ['hold'] });
     reviews.push({ by: 'carol', state: 'APPROVED', commit: head });
     reviews.push({ by: 'bob', state: 'CHANGES_REQUESTED', commit: head });
     const pull = await forge.readPull(number);
