@@ -311,7 +311,10 @@ export function planFindings(plan: MirrorPlan): Finding[] {
   return [...unplaced, ...collisions, ...nameless];
 }
 
-/** Reads the images of a `report.json`, and where its catalogs are to be; undefined when it is none. */
+/**
+ * Reads the images of a `report.json`, and where its catalogs are to be; undefined when it is none. Catalogs of another form are
+ * left out: for most callers, the images are all that counts.
+ */
 export function readReport(
   text: string,
 ): (Pick<MirrorReport, 'images'> & { readonly catalogs: readonly PlannedIndex[] }) | undefined {

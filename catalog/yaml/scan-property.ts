@@ -62,7 +62,7 @@ function passVerbatim(cursor: Cursor): Tag {
 function passShorthand(cursor: Cursor): Tag {
   const handle = passHandle(cursor);
   if (handle.length > 1 && handle.endsWith('!')) return { handle, suffix: passUri(cursor, '') };
-  // It was no handle, so it is the beginning of the suffix.
+  // It was no handle, so it is the beginning of the suffix. A lone `!` is a whole tag.
   const suffix = passUri(cursor, handle);
   return suffix === '' ? { handle: '', suffix: '!' } : { handle: '!', suffix };
 }

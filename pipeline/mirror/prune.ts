@@ -103,7 +103,8 @@ async function deleteImage(registry: Registry, image: Reference, deleting: Delet
   if (!standing) return false;
   if (image.kind === 'tag') {
     const isDeleted = await registry.deleteManifest(image).catch((error: unknown) => {
-      // The registry cannot delete a single tag: the manifest goes, if all of its tags do.
+      // The registry cannot delete a single tag: the manifest goes, if all of its tags do. Where deleting is denied, that
+      // is denied as well, and says why. Some registries reply to a tag that they do not have it.
       if (error instanceof PipelineError && !error.retryable) return false;
       throw error;
     });

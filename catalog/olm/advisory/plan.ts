@@ -130,7 +130,8 @@ function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<str
   const { ofPackage, affected } = input;
   const channels = [...ofPackage.channels.values()];
   const { strandedOthers = [], strandedAffected = [] } = small?.proof ?? {};
-  // opm refuses a channel whose entries form no chain of replaces. Only new edges can repair it.
+  // opm refuses a channel whose entries form no chain of replaces. Only new edges can repair it. Who runs an affected
+  // version needs a newer one in any case.
   const isRefused = ({ channel }: ProvedInstallation): boolean =>
     channels.some((one) => (channel === '' || channel === one.name) && !hasChain(one));
   const helped = [
@@ -142,6 +143,7 @@ function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<str
   // Installations that select no channel are helped in the channel with the highest head.
   const highestChannel = channelOfHighestHead(ofPackage);
   const named = helped.map(({ channel }) => (channel === '' ? highestChannel : channel));
+  // Without a sound change of single entries, the affected versions go only with new edges.
   const isBroken = (channel: Channel): boolean =>
     !hasChain(channel) || (!small && channel.entries.some(({ name }) => affected.has(name)));
   const broken = channels.filter((one) => named.includes(one.name) || isBroken(one));

@@ -314,8 +314,10 @@ function requirementsMetAmong(scope: Scope, offer: Offer, nodes: readonly Node[]
   return found;
 }
 
+/** One list for all: what is known of nodes is kept by the list. */
 const NO_NODES: readonly Node[] = [];
 
+/** The nodes of a member's package; none where its catalog lacks the package. */
 function nodesOfMember({ source, place }: Member): readonly Node[] {
   const ofPackage = source.catalog.packages.get(place.package);
   return ofPackage ? nodesOf(ofPackage) : NO_NODES;

@@ -106,7 +106,10 @@ export class ContextReader {
     return this.#count;
   }
 
-  /** A reader that gives outlines where they were read, and reads all other files in full. */
+  /**
+   * A reader that gives outlines where they were read, and reads all other files in full. What surrounds the changed packages
+   * needs no more, and what is wrong with it is for its own pull request to report.
+   */
   outlinesBefore(reader: FileReader): FileReader {
     return {
       ...reader,

@@ -25,6 +25,7 @@ export async function readAlike(
     appendToGroup(alike, key, draft);
   }
   const read: TouchedCatalog[] = [];
+  // One after the other: the texts of one group's files are in memory at a time.
   for (const members of alike.values()) read.push(await readMembers(reading, members));
   return read;
 }

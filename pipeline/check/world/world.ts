@@ -67,6 +67,7 @@ export async function changesIn(touched: TouchedCatalog, world: RepositoryWorld)
     publications: { before: publicationsOf(world, 'before'), after: publicationsOf(world, 'after') },
     states: { before: stateOf(touched, 'before'), after: stateOf(touched, 'after') },
   };
+  // Of a bundle that the base did not define, the look-up knows nothing; of one without CRDs, it gives an empty list.
   const wasDefined = (bundle: Bundle): boolean => world.lookups?.before.crds(bundle) !== undefined;
   return Promise.all(
     touched.members.map(async (member) => {

@@ -13,6 +13,7 @@ import {
   type DocumentSymbol,
   type InitializeResult,
   type Location as LspLocation,
+  type Position,
   type Range,
   SymbolKind,
   TextDocumentSyncKind,
@@ -446,9 +447,9 @@ function documentSymbol({ name, detail, kind, place, children }: OutlineItem): D
   const start = { line: place.line - 1, character: place.column - 1 };
   const range = { start, end: { line: start.line, character: start.character + name.length } };
   const inside = children.map(documentSymbol);
-  const last = inside.reduce((end, one) => (one.range.end.line > end.line ? one.range.end : end), range.end);
+  const last = inside.reduce((end, one) => (isBefore(end, one.range.end) ? one.range.end : end), range.end);
   const first = inside.reduce(
-    (at, one) => (one.range.start.line < at.line ? one.range.start : at),
+    (at, one) => (isBefore(one.range.start, at) ? one.range.start : at),
     range.start,
   );
   // Editors refuse an outline with an empty name.
@@ -461,6 +462,11 @@ function documentSymbol({ name, detail, kind, place, children }: OutlineItem): D
     selectionRange: range,
     children: inside,
   };
+}
+
+/** Whether a place comes before another one, which may be in the same line: a catalog in JSON may be one line. */
+function isBefore(a: Position, b: Position): boolean {
+  return a.line < b.line || (a.line === b.line && a.character < b.character);
 }
 
 /** Markdown that shows a text as it is: a name in a catalog may have Markdown's characters. */

@@ -187,6 +187,7 @@ async function isStored(
   reference: Reference,
   { manifest, budget }: { manifest: Manifest; budget: Budget },
 ): Promise<boolean> {
+  // With the token of the write: no other one is asked for.
   const request = { ...manifestRequest(reference, 'pull,push'), method: 'HEAD', headers: ACCEPT } as const;
   const answer = await endpoint.ask(request, budget);
   await answer.discard();

@@ -233,6 +233,19 @@ describe('a catalog', () => {
     ]);
   });
 
+  test('a part of the outline contains its own parts, in one line too', async () => {
+    const blobs = [
+      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
+    ];
+    const path = join(folder({ 'v4.20/etcd/.keep': '' }), 'v4.20/etcd/catalog.json');
+    await one.open(path, blobs.map((blob) => JSON.stringify(blob)).join(' '));
+    const [etcd] = await one.request<DocumentSymbol[]>('textDocument/documentSymbol', path);
+    const entry = etcd?.children?.[0]?.children?.[0];
+    expect(entry?.range.end.character).toBeGreaterThan(0);
+    expect(etcd?.range.end).toEqual(entry?.range.end);
+  });
+
   test('a fix is a code action that leaves no finding', async () => {
     const text = CATALOG.replace('defaultChannel: stable', 'defaultChannel: stabel');
     const { path, found } = await opened(text);
