@@ -37,21 +37,31 @@ function matcherOf(text: string): Matcher {
   const lines = text.replace(/^\ufeff/, '').split('\n');
   const patterns = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   // A pattern is of a path from the top, and of all that is below it.
-  const plain = patterns.map((line) => {
+  const plain = patterns.flatMap((line) => {
     const isException = line.startsWith('!');
-    return `${isException ? '!' : ''}/${trimmed(isException ? line.slice(1).trim() : line)}`;
+    const path = cleanedPattern(isException ? line.slice(1).trim() : line);
+    return path === undefined ? [] : [`${isException ? '!' : ''}/${path}`];
   });
-  // Not supported are `.` and `..`, `**` beside other characters, and empty parts.
-  const isSupported = plain.every((line) => !/\/\.\.?(?:\/|$)|[^/]\*\*|\*\*[^/]|\/\//.test(line));
+  // Not supported is `**` beside other characters.
+  const isSupported = plain.every((line) => !/[^/]\*\*|\*\*[^/]/.test(line));
   return isSupported ? ignoreMatcher([[CONTEXT_IGNORE, plain.join('\n')]]) : NONE;
 }
 
-/** A pattern without what changes nothing: `./` at its start, slashes and `**` at its end. Of `**` alone, `*` is left. */
-function trimmed(pattern: string): string {
-  const parts = pattern.split('/');
-  while (parts.length > 1 && (parts[0] === '' || parts[0] === '.')) parts.shift();
-  while (parts.length > 1 && (parts.at(-1) === '' || parts.at(-1) === '**')) parts.pop();
-  return parts.length === 1 && parts[0] === '**' ? '*' : parts.join('/');
+/**
+ * A pattern without what changes nothing, as Go's `filepath.Clean` makes it: `.`, empty parts, and a part before `..`; also
+ * without `**` at its end. Of `**` alone, `*` is left. Undefined where it leads to no path below the top.
+ */
+function cleanedPattern(pattern: string): string | undefined {
+  const parts: string[] = [];
+  for (const part of pattern.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    // Above the top there is nothing, unless the pattern begins there.
+    else if (parts.pop() === undefined && !pattern.startsWith('/')) return undefined;
+  }
+  while (parts.length > 1 && parts.at(-1) === '**') parts.pop();
+  if (parts.length === 1 && parts[0] === '**') return '*';
+  return parts.length === 0 ? undefined : parts.join('/');
 }
 
 /** A matcher that looks at each path only once. */

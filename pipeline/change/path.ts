@@ -97,7 +97,7 @@ const GATE =
  * another custom are named. Both count in any folder: settings of the system, or a workflow that uses an action, say where they are.
  */
 const RUN_BY_OTHERS =
-  /(?:^|\/)\.|(?:^|\/)(?:action\.ya?ml|jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|(?:appveyor|bitrise|buddy|buildkite|buildspec|circle|cloudbuild|codefresh|codemagic|packit|screwdriver|shippable|wercker|zuul)\.ya?ml|[^/]*\.gocd\.(?:ya?ml|json)|bors\.toml|renovate\.json5?|(?:zuul\.d|bamboo-specs|buildkite)\/.*)$/i;
+  /(?:^|\/)\.|(?:^|\/)(?:action\.ya?ml|jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|(?:amplify|appveyor|bitrise|buddy|buildkite|buildspec|circle|cloudbuild|codefresh|codemagic|codeship-(?:services|steps)|packit|screwdriver|shippable|wercker|zuul)\.ya?ml|[^/]*\.gocd\.(?:ya?ml|json)|bors\.toml|netlify\.toml|(?:cloudbuild|vercel)\.json|renovate\.json5?|(?:zuul\.d|bamboo-specs|buildkite)\/.*)$/i;
 
 /** What `portolan advisory` writes and applies. */
 const ADVISORY = new RegExp(`^${ADVISORIES}(?:/|$)`, 'i');

@@ -791,6 +791,9 @@ describe('configuration of forges and CI systems, where other files than catalog
     'packit.yaml',
     'ci/all.gocd.yaml',
     'bors.toml',
+    'cloudbuild.json',
+    'codeship-steps.yml',
+    'site/netlify.toml',
     'renovate.json',
     'tools/gate/action.yml',
   ])('57: a stranger changes %s', async (path) => {

@@ -233,7 +233,7 @@ function referencesOf({ image, relatedImages }: Bundle): { image: string; path: 
 }
 
 /** A service inside a cluster, such as OpenShift's own registry. */
-const IN_CLUSTER = /^[a-z0-9.-]+\.svc(?:\.cluster\.local)?(?::\d+)?\//;
+const IN_CLUSTER = /^[a-z0-9.-]+\.svc(?:\.cluster\.local)?(?::\d+)?\//i;
 
 /** Where Konflux pushes what it builds of merges and pull requests, and what Red Hat has before a release. */
 const BUILDS =
@@ -250,7 +250,7 @@ function isReleased(image: string): boolean {
   return image !== '' && !BUILDS.test(image);
 }
 
-const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?\//;
+const LOCAL = /^(?:localhost(?:\.localdomain)?|127(?:\.\d{1,3}){3})(?::\d+)?\//i;
 
 /** Each image once, where it is used first. */
 function firstUses<T extends { readonly image: string }>(used: readonly T[]): T[] {

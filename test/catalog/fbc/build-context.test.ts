@@ -27,7 +27,9 @@ test.each<[string, readonly string[]]>([
   ['# catalog\n\n  docs', ['docs/x.md']],
   // What is not supported leaves nothing out.
   ['*\n!**.yaml', []],
-  ['../catalog\ncatalog', []],
+  // Paths are cleaned, as by Go's filepath.Clean.
+  ['../docs\n./x/../catalog//etcd/.', ['catalog/etcd/catalog.yaml']],
+  ['/../docs\n.\n..', ['docs/x.md']],
 ])('%j', (text, expected) => {
   expect(leftOut(text)).toEqual(expected);
 });
