@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'b4aaa40f844756567fad5fbaf9b8fd1bccf6ab5c',
+  commit: '45b0cb0cf08d032e43aa767ece22b6132021cdf7',
 };
 
 const REPOSITORY = 'portolan/portolan';
