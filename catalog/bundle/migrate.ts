@@ -40,6 +40,35 @@ export function migrateBundles(bundles: readonly Bundle[]): {
 }
 
 /**
+ * The `olm.csv.metadata` that a bundle has, or that opm makes from its objects; undefined where that cannot be made. Of one
+ * with both, what it has counts.
+ */
+export function metadataOf(bundle: Bundle): unknown {
+  const own = bundle.properties.find(({ type }) => type === 'olm.csv.metadata');
+  if (own) return own.value;
+  try {
+    const text = csvTextOf(bundle);
+    return text === undefined ? undefined : parseJson(metadataJson(bundle, text));
+  } catch (error) {
+    if (!(error instanceof BundleRefusal)) throw error;
+    return undefined;
+  }
+}
+
+/** @throws BundleRefusal as {@link migrateBundle} */
+function metadataJson(bundle: Bundle, text: string): string {
+  const value = csvValue(text, bundle);
+  return csvMetadataJson({
+    group: '',
+    version: '',
+    kind: '',
+    name: bundle.name,
+    value,
+    document: bundle.document,
+  });
+}
+
+/**
  * Replaces a bundle's `olm.bundle.object` by `olm.csv.metadata`.
  *
  * @throws BundleRefusal when the ClusterServiceVersion does not fit its type, as in opm also where the metadata is there already
@@ -47,9 +76,7 @@ export function migrateBundles(bundles: readonly Bundle[]): {
 function migrateBundle(bundle: Bundle): Bundle {
   const text = bundle.image === '' ? undefined : csvTextOf(bundle);
   if (text === undefined) return bundle;
-  const value = csvValue(text, bundle);
-  const csv = { group: '', version: '', kind: '', name: bundle.name, value, document: bundle.document };
-  const json = csvMetadataJson(csv);
+  const json = metadataJson(bundle, text);
   if (bundle.properties.some(({ type }) => type === 'olm.csv.metadata')) return bundle;
   const properties: Property[] = [
     ...bundle.properties.filter(({ type }) => type !== 'olm.bundle.object'),

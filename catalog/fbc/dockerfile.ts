@@ -21,6 +21,7 @@ export interface Label {
 
 /** What a build runs. */
 interface Run {
+  /** With the shell that reads it, and with the values of the variables that are known. */
   readonly text: string;
   /** Where; undefined if only a build knows it. */
   readonly folder: string | undefined;
@@ -70,6 +71,8 @@ interface OpenStage extends Stage, Scope {
   /** The names of the values that ENV sets. */
   readonly environment: Set<string>;
   folder: string | undefined;
+  /** The program that reads what RUN runs, with its arguments; empty for the usual one. */
+  shell: string;
 }
 
 /**
@@ -114,6 +117,47 @@ function escapeOf(lines: readonly string[]): string {
   return '\\';
 }
 
+/** The program that reads Dockerfiles, whatever its version. */
+const OFFICIAL = /^(?:docker\.io\/)?docker\/dockerfile(?:-upstream)?(?:[:@]|$)/;
+
+/**
+ * Whether the first lines of a Dockerfile name another program than Docker's own to read it: what that makes of the file is
+ * not known. BuildKit looks for comments with `#`, then with two slashes, then for an object in JSON.
+ *
+ * @see https://docs.docker.com/build/buildkit/frontend/
+ */
+export function isReadByOthers(text: string): boolean {
+  const lines = text.replace(/^\ufeff/, '').split('\n', MOST_DIRECTIVES);
+  if (lines[0]?.startsWith('#!')) lines.shift();
+  const program = namedProgram(lines, '#') ?? namedProgram(lines, '//') ?? programInJson(text);
+  return program !== undefined && !OFFICIAL.test(program);
+}
+
+const MOST_DIRECTIVES = 100;
+
+/** The value of `syntax` among the comments at the top, which are all of the form `name=value`. */
+function namedProgram(lines: readonly string[], comment: '#' | '//'): string | undefined {
+  for (const written of lines) {
+    const line = written.slice(0, 1000).trim();
+    const [, name, value] = line.startsWith(comment)
+      ? (/^\s*([a-z][a-z0-9]*)\s*=\s*(.*)$/i.exec(line.slice(comment.length)) ?? [])
+      : [];
+    if (name === undefined) return undefined;
+    if (name.toLowerCase() === 'syntax') return value?.split(/\s/, 1)[0];
+  }
+  return undefined;
+}
+
+function programInJson(text: string): string | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    const { syntax } = parseJson(text) as { readonly syntax?: unknown };
+    return typeof syntax === 'string' ? syntax : undefined;
+  } catch {
+    return 'unknown';
+  }
+}
+
 /**
  * Where the lines behind the here-documents of an instruction begin: `from` where it has none.
  *
@@ -154,6 +198,7 @@ function openStage({ rest, line }: Instruction, common: Scope): OpenStage {
     budget: common.budget,
     environment: new Set(),
     folder: '/',
+    shell: '',
   };
 }
 
@@ -173,8 +218,18 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Scope): void 
     }
   }
   if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage), stage.folder);
-  if (word === 'RUN') stage.runs.push({ text: rest, folder: stage.folder });
+  if (word === 'SHELL') stage.shell = `${(listOf(rest) ?? [rest]).join(' ')} `;
+  if (word === 'RUN')
+    stage.runs.push({ text: `${stage.shell}${programOf(rest, stage)}`, folder: stage.folder });
   if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(instruction, stage));
+}
+
+/** What RUN runs, with the variables that the stage has and the program does not set. */
+function programOf(written: string, { values, budget }: Scope): string {
+  const rest = listOf(written)?.join(' ') ?? written;
+  const own = new Set(Array.from(rest.matchAll(/(?<![\w${])[a-z_]\w{0,99}(?!\w)/gi), ([name]) => name));
+  const known = new Map([...values].filter(([name]) => !own.has(name)));
+  return filledIn(rest, { values: known, budget }) ?? rest;
 }
 
 /**
@@ -275,4 +330,21 @@ function filledIn(text: string, { values, budget }: Scope): string | undefined {
   );
   // Other forms of variables, such as `${a:+b}`, only a build fills in.
   return isKnown && !filled.includes('${') ? filled : undefined;
+}
+
+/** A source within what the build gets, as Docker reads it: `..` leads no higher than its top. */
+export function inContext(written: string): string {
+  const names: string[] = [];
+  for (const name of written.split('/'))
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  return names.join('/');
+}
+
+export function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === '' ? '/' : `${folder}/`);
 }

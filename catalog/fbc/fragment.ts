@@ -1,8 +1,16 @@
 /** The image of a catalog as its Dockerfile describes it: what Konflux calls a fragment. */
 import type { Location } from '../finding.ts';
-import { groupedBy } from '../go/grouped.ts';
-import { onceFor } from '../go/once.ts';
-import { type Copy, type Label, readDockerfile, type Stage } from './dockerfile.ts';
+import {
+  type Copy,
+  inContext,
+  isReadByOthers,
+  isWithin,
+  type Label,
+  readDockerfile,
+  type Stage,
+  withoutSlash,
+} from './dockerfile.ts';
+import { mayWrite, writingCommands } from './dockerfile-run.ts';
 import type { Minor } from './openshift.ts';
 import { tryParsePlatform } from './platform.ts';
 
@@ -68,7 +76,8 @@ export function fragmentIn(
 ): DescribedFragment | undefined {
   const stages = readDockerfile(text);
   const last = stages.at(-1);
-  if (!last) return undefined;
+  // Another program may make an image of a text without stages.
+  if (!last) return isCatalog ? unknownImage(path) : undefined;
   const chain = chainOf(last, stages);
   const labels = new Map(chain.toReversed().flatMap((stage) => [...stage.labels]));
   const copies = chain.flatMap((stage) => stage.copies);
@@ -92,8 +101,14 @@ export function fragmentIn(
     place: { file: path, line: last.line, column: 1 },
     base,
     labels,
-    files: imageFiles(last, labels, context),
+    files: isReadByOthers(text) ? undefined : imageFiles(last, labels, context),
   };
+}
+
+/** An image of which a Dockerfile says nothing. */
+function unknownImage(path: string): DescribedFragment {
+  const place = { file: path, line: 1, column: 1 };
+  return { path, place, base: undefined, labels: new Map(), files: undefined };
 }
 
 /** Files of the repository that the image has; undefined if only a build knows what is in the catalog's folder. */
@@ -227,35 +242,6 @@ function isFile(place: Place): place is CopiedFile {
   return place.source !== undefined;
 }
 
-type Run = Stage['runs'][number];
-
-/** The commands of a stage's programs that may write files, those that run in one folder as one text. */
-const writingCommands = onceFor(({ runs }: Stage): readonly Run[] => {
-  const commands = runs.flatMap(({ text, folder }) =>
-    text
-      .split(/&&|\|\||[;|\n]/)
-      .filter((command) => !isReading(command))
-      .map((command) => ({ text: command, folder })),
-  );
-  return [...groupedBy(commands, ({ folder }) => folder)].map(([folder, inFolder]) => ({
-    text: inFolder.map(({ text }) => text).join('\n'),
-    folder,
-  }));
-});
-
-/** Whether commands may write files below a folder: they run in it, or name it. */
-function mayWrite({ text, folder }: Run, target: string): boolean {
-  return folder === undefined || isWithin(withoutSlash(folder), target) || text.includes(target);
-}
-
-/** Whether a command leaves the content of files as it is: filling the cache of opm only reads the catalog. */
-function isReading(command: string): boolean {
-  return (
-    !/[<>`$]/.test(command) &&
-    /--cache-(?:only|dir)|\bopm[",\s]+validate\b|^\s*(?:chgrp|chmod|chown|ls|mkdir) /.test(command)
-  );
-}
-
 /** What an instruction copies. */
 function copiedBy({ from, sources, to }: Copy, stage: Stage, context: Context): readonly Place[] {
   if (to === undefined) return [ANYTHING];
@@ -299,10 +285,6 @@ function fileIn(to: string, path: string): string {
   return to.endsWith('/') ? `${to}${path.slice(path.lastIndexOf('/') + 1)}` : to;
 }
 
-function withoutSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path;
-}
-
 /**
  * The files that a COPY of this source brings. The source is looked for at the top of the repository and in the
  * Dockerfile's folder, because the build chooses between these.
@@ -331,15 +313,6 @@ function copiesOf(
   return undefined;
 }
 
-/** A source within what the build gets, as Docker reads it: `..` leads no higher than its top. */
-function inContext(written: string): string {
-  const names: string[] = [];
-  for (const name of written.split('/'))
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(name);
-  return names.join('/');
-}
-
 /** The index of the first path that is not before another one. */
 function firstAt(sorted: readonly string[], path: string): number {
   let [low, high] = [0, sorted.length];
@@ -349,8 +322,4 @@ function firstAt(sorted: readonly string[], path: string): number {
     else high = middle;
   }
   return low;
-}
-
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === '' ? '/' : `${folder}/`);
 }

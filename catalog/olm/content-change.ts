@@ -3,9 +3,12 @@
  * only adds, moves edges, loses something, or changes what was published.
  */
 
+import { metadataOf } from '../bundle/migrate.ts';
 import type { Blob, Blobs, Bundle, Channel, Entry, Property } from '../fbc/model.ts';
 import { canonicalJson, sameValue } from '../fbc/same-bundle.ts';
 import { appendToGroup, groupedBy } from '../go/grouped.ts';
+import { onceFor } from '../go/once.ts';
+import { isObject } from '../go/shape.ts';
 import {
   type ImageChange,
   imageKey,
@@ -226,8 +229,8 @@ const METADATA = 'olm.csv.metadata';
 
 /**
  * Whether two bundles are the same to a cluster. A catalog holds a bundle's manifests in one of two formats; where the
- * two sides use different ones, manifests are not compared, because both come from the image. Where one side has none,
- * the other's are new.
+ * two sides use different ones, the metadata is compared with what opm makes of the objects. Where one side has none, the
+ * other's are new.
  *
  * @param digests what the tags of the first are known to stand for
  */
@@ -242,10 +245,8 @@ export function sameBundle(a: Bundle, b: Bundle, digests: TagDigests = NO_DIGEST
     bundle.relatedImages.map((related) => ({ ...related, image: imageKey(related.image, digests, others) }));
   const [oneFormat, other] = [formatOf(a), formatOf(b)];
   const otherFormat = oneFormat !== undefined && other !== undefined && oneFormat !== other;
-  const properties = (bundle: Bundle): Property[] =>
-    otherFormat
-      ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA)
-      : [...bundle.properties];
+  const properties = (bundle: Bundle): readonly Property[] =>
+    otherFormat ? inOneFormat(bundle) : bundle.properties;
   return (
     // `digests` are those of the first: the second's tags may have moved since.
     imageKey(a.image, digests, theirs) === imageKey(b.image, NO_DIGESTS, ours) &&
@@ -253,6 +254,21 @@ export function sameBundle(a: Bundle, b: Bundle, digests: TagDigests = NO_DIGEST
     (sameItems(a.relatedImages, b.relatedImages) || sameItems(keysOf(a, theirs), keysOf(b, ours))) &&
     sameWithout(a.value, b.value, 'image', 'properties', 'relatedImages')
   );
+}
+
+/** The properties of a bundle with its metadata in place of its objects; as they are if opm cannot make it from these. */
+const inOneFormat = onceFor((bundle: Bundle): readonly Property[] => {
+  const metadata = metadataOf(bundle);
+  if (!isObject(metadata)) return bundle.properties;
+  const rest = bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA);
+  // Versions of opm differ in whether they write what is empty.
+  const filled = Object.entries(metadata).filter(([, value]) => !isEmpty(value));
+  return [...rest, { type: METADATA, value: Object.fromEntries(filled) }];
+});
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
 function formatOf({ properties }: Bundle): string | undefined {

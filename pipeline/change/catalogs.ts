@@ -58,6 +58,9 @@ interface CatalogsChange {
   readonly unreadParts: readonly UnreadPart[];
   /** Units that change in what belongs to no package. */
   readonly outsidePackages: readonly string[];
+  /** Folders of catalogs that stay, and of which clusters get something on one side only. */
+  readonly emptied: ReadonlySet<string>;
+  readonly filled: ReadonlySet<string>;
   /** How many entries the merge has in the channels of packages that change, each catalog counted. */
   readonly entries: number;
 }
@@ -73,9 +76,13 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
   const pins: PinnedTag[] = [];
   const contents = new Map<string, Set<string>>();
   const unreadParts: UnreadPart[] = [];
+  const offering = new Map<string, Offering>();
   let entries = 0;
-  for (const pair of changedUnits(input)) {
+  const pairs = changedUnits(input);
+  for (const pair of pairs) {
     const found = await compareUnit(input, pair, drafts);
+    const { root } = found.unit;
+    offering.set(root, both(offering.get(root), found.offering));
     for (const place of found.foreign) foreign.push(place);
     for (const pin of found.pins) pins.push(pin);
     const names = contents.get(found.unit.catalog) ?? new Set();
@@ -86,7 +93,61 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
     for (const part of found.unreadParts) unreadParts.push(part);
     entries += found.entries;
   }
-  return { pins, foreign, contents, unread: [...unread.values()], unreadParts, outsidePackages, entries };
+  const { emptied, filled } = await emptyOnOneSide(input, pairs, offering);
+  return {
+    pins,
+    foreign,
+    contents,
+    unread: [...unread.values()],
+    unreadParts,
+    outsidePackages,
+    emptied,
+    filled,
+    entries,
+  };
+}
+
+/** Whether clusters get something of a unit or a catalog, before and after. */
+interface Offering {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+function both(one: Offering | undefined, other: Offering): Offering {
+  return { before: one?.before === true || other.before, after: one?.after === true || other.after };
+}
+
+/** What a catalog offers: a blob of another schema alone is nothing to a cluster. A file that cannot be read may offer anything. */
+function offersSomething({ packages, unread }: UnitContent): boolean {
+  const isOffer = (one: PackageContent): boolean =>
+    one.packages.length + one.channels.length + one.bundles.length > 0;
+  return unread.length > 0 || [...packages.values()].some(isOffer);
+}
+
+/**
+ * The folders of catalogs of which one side alone offers something.
+ *
+ * @param offering what the changed units of each folder offer; the others are read where that decides
+ */
+async function emptyOnOneSide(
+  input: CatalogsInput,
+  pairs: readonly UnitPair[],
+  offering: ReadonlyMap<string, Offering>,
+): Promise<{ readonly emptied: ReadonlySet<string>; readonly filled: ReadonlySet<string> }> {
+  const [emptied, filled] = [new Set<string>(), new Set<string>()];
+  const changed = new Set(pairs.map(({ before, after }) => (before ?? after)?.path));
+  const unchanged = [...input.merged.units.values()].filter(({ path }) => !changed.has(path));
+  for (const [root, { before, after }] of offering) {
+    if (before === after) continue;
+    const others = unchanged.filter((unit) => unit.root === root);
+    if (!(await anyOffers(input, others))) (before ? emptied : filled).add(root);
+  }
+  return { emptied, filled };
+}
+
+async function anyOffers(input: CatalogsInput, units: readonly CatalogUnit[]): Promise<boolean> {
+  for (const unit of units) if (offersSomething(await sideOf(input, input.merged.tree, unit))) return true;
+  return false;
 }
 
 interface UnitPair {
@@ -127,6 +188,7 @@ interface UnitFound {
   readonly unread: readonly Finding[];
   readonly unreadParts: readonly UnreadPart[];
   readonly isOutsidePackages: boolean;
+  readonly offering: Offering;
   readonly entries: number;
 }
 
@@ -159,6 +221,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     unread,
     unreadParts: unreadPartsOf(unit, pieces, unread.filter(newlyHides(before, after))),
     isOutsidePackages: pieces.some(changesOutsidePackages),
+    offering: { before: offersSomething(before), after: offersSomething(after) },
     entries: countEntries(changed.flatMap((one) => one.after.channels)),
   };
 }

@@ -84,7 +84,7 @@ export async function classifyChange(
     packages,
     contents: catalogs.contents,
     pins: catalogs.pins,
-    areas: areasOf(scene, [...catalogs.outsidePackages, ...others.outsidePackages]),
+    areas: areasOf(scene, [...catalogs.outsidePackages, ...others.outsidePackages], catalogs),
     foreign: await foreignBlobs(scene, [...catalogs.foreign, ...others.foreign]),
     unsafe: [...unsafe, ...catalogs.unread, ...others.unread, ...nameFindings(packages, policy)],
     isRead: true,

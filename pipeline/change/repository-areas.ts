@@ -12,8 +12,13 @@ type FileArea = 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
  * without somebody who is asked.
  *
  * @param outsidePackages files and folders that change in what belongs to no package
+ * @param emptiness folders of catalogs that offer nothing any more, or did not before
  */
-export function areasOf(scene: ClassificationInput, outsidePackages: readonly string[]): AreaChange[] {
+export function areasOf(
+  scene: ClassificationInput,
+  outsidePackages: readonly string[],
+  { emptied, filled }: { readonly emptied: ReadonlySet<string>; readonly filled: ReadonlySet<string> },
+): AreaChange[] {
   const { paths, base, merged } = scene;
   const inArea = (area: FileArea): string[] =>
     paths.filter((path) => path.area === area).map(({ path }) => path);
@@ -26,8 +31,8 @@ export function areasOf(scene: ClassificationInput, outsidePackages: readonly st
     ...areaFor('repository', [...new Set([...inArea('repository'), ...outsidePackages, ...unowned])]),
     ...areaFor('root', inArea('root')),
     ...areaFor('unknown', inArea('unknown')),
-    ...catalogsOnlyIn('new-catalog', now, old, paths),
-    ...catalogsOnlyIn('delete-catalog', old, now, paths),
+    ...catalogsOnlyIn('new-catalog', now, withoutFolders(old, filled), paths),
+    ...catalogsOnlyIn('delete-catalog', old, withoutFolders(now, emptied), paths),
   ];
   return areas.map((area) => ({ ...area, sides: sidesOf(scene, area) }));
 }
@@ -85,6 +90,13 @@ function areaFor(area: FileArea, paths: readonly string[]): Area[] {
 /** A unit of each catalog, by the path of its folder. */
 function catalogsOf(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, CatalogUnit> {
   return new Map([...units.values()].map((unit) => [unit.root, unit]));
+}
+
+function withoutFolders(
+  catalogs: ReadonlyMap<string, CatalogUnit>,
+  folders: ReadonlySet<string>,
+): ReadonlyMap<string, CatalogUnit> {
+  return folders.size === 0 ? catalogs : new Map([...catalogs].filter(([root]) => !folders.has(root)));
 }
 
 /** An area for each catalog that is in one tree only, with the changed paths in it. */

@@ -1,8 +1,8 @@
+import { isWithin } from '../../fbc/dockerfile.ts';
 import {
   CONFIGS_LABEL,
   catalogFolder,
   isIndexBase,
-  isWithin,
   repositoryOf,
   VERSIONS_LABEL,
   withoutDigest,

@@ -1,11 +1,11 @@
 /** The Dockerfiles of catalogs that a pull request changes, or whose catalogs it changes, as Konflux checks their images. */
 import { dirname } from 'node:path/posix';
 import { CONTEXT_IGNORE } from '../../../catalog/fbc/build-context.ts';
+import { isWithin } from '../../../catalog/fbc/dockerfile.ts';
 import {
   catalogFolder,
   type DescribedFragment,
   type Fragment,
-  isWithin,
   platformOf,
   UNLABELED_FOLDER,
 } from '../../../catalog/fbc/fragment.ts';

@@ -22,6 +22,10 @@ test.each<readonly string[]>([
   ['COPY <<A <<"B" /etc/', 'COPY other /configs', 'A', 'RUN render > /configs/x', 'B'],
   ['RUN <<EOF', 'opm serve /configs --cache-dir=/tmp/cache --cache-only', 'EOF'],
   ['RUN cat <<-EOF > /etc/motd', 'FROM scratch', '\tEOF'],
+  ['ENV CACHE=/tmp/cache', 'RUN opm serve /configs --cache-dir=$CACHE --cache-only'],
+  ['ARG TOOLS="jq curl"', 'RUN microdnf install -y $TOOLS && rm -rf /var/cache/* /tmp/?'],
+  ['RUN ["/bin/sh", "-c", "echo hello > /etc/motd"]'],
+  ['WORKDIR /etc', 'RUN cd ssl && rm -rf configs'],
 ])('the files are known: %j', (...lines) => {
   expect(filesOf(...lines)).toEqual(KNOWN);
 });
@@ -36,6 +40,26 @@ test.each<readonly string[]>([
   ['RUN <<EOF', 'opm render x > /configs/c.yaml', 'EOF'],
   ['RUN <<EOF', 'set -e', '# not a comment of the Dockerfile', 'opm render x > /configs/c.yaml', 'EOF'],
   ['COPY <<EOF /configs/c.yaml', 'schema: olm.package', 'EOF'],
+  ['ENV D=/configs', 'RUN rm -rf $D/a'],
+  ['ENV A=/con B=figs', 'RUN rm -rf $A$B/a'],
+  ['ENV D=/con', 'RUN rm -rf "$D"figs/a'],
+  // What the program sets counts for it, and what only a build knows may be anything.
+  ['ENV D=/etc', 'RUN read D < /x; rm -rf $D/a'],
+  ['ARG D', 'RUN rm -rf $D/a'],
+  ['RUN rm -rf $(cat /x)'],
+  ['ENV HOME=/configs', 'RUN rm -rf ~/a'],
+  ['RUN rm -rf /con*/a'],
+  ['RUN rm -rf /{configs,etc}/a'],
+  ['RUN rm -rf /e*/../configs/a'],
+  ['RUN rm -rf configs/a'],
+  ['WORKDIR /etc', 'RUN rm -rf ../configs/a'],
+  ['WORKDIR /etc', 'RUN cd / && rm -rf configs'],
+  ['RUN tar -C / -xf /x configs'],
+  ['RUN rm -rf /con""figs /con\\figs'],
+  ['RUN rm -rf /etc/..//./configs'],
+  ['RUN rm -rf /'],
+  ['RUN dd if=/x of=//configs/c.yaml'],
+  ['SHELL ["/bin/sh", "-c", "cd /configs && eval"]', 'RUN rm -rf a'],
 ])('a program of the build may write files: %j', (...lines) => {
   expect(filesOf(...lines)).toBeUndefined();
 });
@@ -91,3 +115,37 @@ test('the stage that an image is built on is found whatever letters its name has
   expect(built()).toMatchObject({ base: 'quay.io/operator-framework/opm:v1', files: KNOWN });
   expect(built('RUN opm render x > /configs/c.yaml')?.files).toBeUndefined();
 });
+
+const dockerfileOf = (...top: readonly string[]): string =>
+  [...top, 'FROM quay.io/operator-framework/opm:v1', COPY, ''].join('\n');
+
+test.each([
+  ['# syntax=docker/dockerfile:1'],
+  ['# Syntax = docker.io/docker/dockerfile-upstream:master-labs', '# escape=`'],
+  ['# check=skip=all', '#syntax=docker/dockerfile@sha256:aa'],
+  // Behind anything else it is a comment.
+  ['# the catalog', '# syntax=quay.io/x/frontend'],
+  ['', '# syntax=quay.io/x/frontend'],
+])("Docker's own program reads a Dockerfile: %j", (...top) => {
+  expect(fragmentIn('Dockerfile', dockerfileOf(...top), { files: FILES })?.files).toEqual(KNOWN);
+});
+
+test.each([
+  ['# syntax=quay.io/x/frontend:1'],
+  ['# syntax=docker/dockerfile-x'],
+  ['# check=skip=all', '#syntax = quay.io/docker/dockerfile'],
+  ['#!/usr/bin/env docker', '# SYNTAX=x'],
+  ['// syntax=x'],
+])('only a build knows what another program makes of a Dockerfile: %j', (...top) => {
+  const fragment = fragmentIn('Dockerfile', dockerfileOf(...top), { files: FILES, isCatalog: true });
+  expect(fragment).toMatchObject({ files: undefined });
+});
+
+test.each([['{"syntax": "quay.io/x/frontend"}'], ['']])(
+  'only a build knows what the image of a text without stages has: %j',
+  (text) => {
+    const fragment = fragmentIn('Dockerfile', text, { files: FILES, isCatalog: true });
+    expect(fragment).toMatchObject({ files: undefined, place: { line: 1 } });
+    expect(fragmentIn('Dockerfile', text, { files: FILES })).toBeUndefined();
+  },
+);

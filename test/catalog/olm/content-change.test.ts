@@ -225,9 +225,17 @@ test.each<[string, Documents, Documents, readonly string[], { added?: string[]; 
   expect([change.added, change.lost]).toEqual([added, lost]);
 });
 
-test('bundles with their metadata in another format are the same if their images are', async () => {
-  const object = { type: 'olm.bundle.object', value: { data: 'e30=' } };
-  const metadata = { type: 'olm.csv.metadata', value: { displayName: 'P' } };
+test('bundles with their metadata in another format are the same if opm makes the one of the other', async () => {
+  const csv = (spec: object) => ({ kind: 'ClusterServiceVersion', metadata: { name: 'a' }, spec });
+  const objectOf = (value: object) => ({
+    type: 'olm.bundle.object',
+    value: { data: Buffer.from(JSON.stringify(value)).toString('base64') },
+  });
+  const object = objectOf(csv({ displayName: 'P' }));
+  const metadata = {
+    type: 'olm.csv.metadata',
+    value: { displayName: 'P', crdDescriptions: {}, provider: {} },
+  };
   const own = { type: 'olm.gvk', value: { group: 'g', version: 'v1', kind: 'K' } };
   const one = async (properties: readonly unknown[], image = 'q/i@sha256:1') => {
     const { bundles } = await loaded({ bundles: [BUNDLE('a', { properties, image })] });
@@ -240,7 +248,14 @@ test('bundles with their metadata in another format are the same if their images
   expect(sameBundle(a, await one([metadata, own], 'q/i@sha256:2'))).toBe(false);
   expect(sameBundle(a, await one([metadata]))).toBe(false);
   expect(sameBundle(a, await one([object, own]))).toBe(true);
-  expect(sameBundle(a, await one([{ ...object, value: { data: 'W10=' } }, own]))).toBe(false);
+  expect(sameBundle(a, await one([objectOf(csv({ displayName: 'Q' })), own]))).toBe(false);
+  expect(sameBundle(await one([metadata, own]), a)).toBe(true);
+  expect(sameBundle(a, await one([{ ...metadata, value: { displayName: 'Q' } }, own]))).toBe(false);
+  expect(sameBundle(a, await one([{ ...metadata, value: { displayName: 'P', maturity: 'x' } }, own]))).toBe(
+    false,
+  );
+  // What the other format is of is not known.
+  expect(sameBundle(await one([objectOf({ kind: 'Role' })]), await one([metadata]))).toBe(false);
   // Manifests where none were are new.
   expect(sameBundle(await one([own]), await one([own, object]))).toBe(false);
   expect(sameBundle(await one([own, metadata]), await one([own]))).toBe(false);

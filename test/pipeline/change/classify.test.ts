@@ -242,6 +242,18 @@ describe('across catalogs', () => {
       'delete-catalog': 'v4.19',
     });
   });
+
+  test('a catalog of which clusters get nothing any more is deleted, whatever files stay', async () => {
+    const deleted = { 'delete-catalog': 'v4.19' };
+    expect(await classes({ 'catalogs/v4.19/etcd/.indexignore': '*\n' })).toMatchObject(deleted);
+    expect(await classes({ 'catalogs/v4.19/.indexignore': 'etcd\n' })).toMatchObject(deleted);
+    const note = '{"schema": "com.example.note", "package": "etcd"}\n';
+    expect(await classes({ 'catalogs/v4.19/etcd/catalog.yaml': note })).toMatchObject(deleted);
+  });
+
+  test('a catalog of which others still offer something is not deleted with one of its packages', async () => {
+    expect(await classes({ 'catalogs/v4.20/quay/.indexignore': '*\n' })).toEqual({ quay: 'edit-graph prune' });
+  });
 });
 
 describe('beside the catalogs', () => {
