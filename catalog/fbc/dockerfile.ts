@@ -11,6 +11,18 @@ export interface Stage {
   readonly labels: ReadonlyMap<string, Label>;
   readonly copies: readonly Copy[];
   readonly runs: readonly Run[];
+  /** What ENTRYPOINT and CMD make the image run. */
+  readonly entrypoint: Command | undefined;
+  readonly arguments: Command | undefined;
+  /** The folder that it runs in; undefined if only a build knows it. */
+  readonly folder: string | undefined;
+}
+
+/** Words of what an image runs. */
+export interface Command {
+  /** Undefined if only the image knows them. */
+  readonly words: readonly string[] | undefined;
+  readonly line: number;
 }
 
 export interface Label {
@@ -64,10 +76,12 @@ export function readDockerfile(text: string): readonly Stage[] {
   return stages;
 }
 
-interface OpenStage extends Stage, Scope {
+interface OpenStage extends Omit<Stage, 'entrypoint' | 'arguments' | 'folder'>, Scope {
   readonly labels: Map<string, Label>;
   readonly copies: Copy[];
   readonly runs: Run[];
+  entrypoint: Command | undefined;
+  arguments: Command | undefined;
   /** The names of the values that ENV sets. */
   readonly environment: Set<string>;
   folder: string | undefined;
@@ -194,6 +208,8 @@ function openStage({ rest, line }: Instruction, common: Scope): OpenStage {
     labels: new Map(),
     copies: [],
     runs: [],
+    entrypoint: undefined,
+    arguments: undefined,
     values: new Map(),
     budget: common.budget,
     environment: new Set(),
@@ -221,7 +237,19 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Scope): void 
   if (word === 'SHELL') stage.shell = `${(listOf(rest) ?? [rest]).join(' ')} `;
   if (word === 'RUN')
     stage.runs.push({ text: `${stage.shell}${programOf(rest, stage)}`, folder: stage.folder });
+  if (word === 'ENTRYPOINT') {
+    // What came before were arguments of another program.
+    stage.entrypoint = commandOf(instruction);
+    stage.arguments = undefined;
+  }
+  if (word === 'CMD') stage.arguments = commandOf(instruction);
   if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(instruction, stage));
+}
+
+/** A list in JSON, which no shell reads, or a line of a shell. */
+function commandOf({ rest, line }: Instruction): Command {
+  const words = listOf(rest) ?? (/[`$]/.test(rest) ? undefined : tokensOf(rest).map(withoutQuotes));
+  return { words, line };
 }
 
 /** What RUN runs, with the variables that the stage has and the program does not set. */

@@ -30,6 +30,8 @@ export interface Fragment {
   readonly labels: ReadonlyMap<string, Label>;
   /** Files of the repository that the image has; undefined if only a build knows them. */
   readonly files: readonly CopiedFile[] | undefined;
+  /** What the image's command serves; absent where the base image has the command. */
+  readonly served?: Served;
   /** Whether any of the files in the catalog's folder defines a package; undefined if it is not known. */
   readonly hasPackage: boolean | undefined;
   /** What a change makes of the image; absent if the Dockerfile is new, or nothing changes. */
@@ -37,6 +39,7 @@ export interface Fragment {
     /** The base image before. */
     readonly base: string | undefined;
     readonly labels: ReadonlyMap<string, Label>;
+    readonly served?: Served | undefined;
     /** Catalogs of the repository that the image had. */
     readonly had: readonly string[];
     /** The ignore file that changes; absent if the Dockerfile does. */
@@ -44,6 +47,13 @@ export interface Fragment {
     /** Those that none has any more. */
     readonly lost: readonly string[];
   };
+}
+
+/** The folder that `opm serve` reads in an image, for clusters with OLM v0. */
+interface Served {
+  /** Undefined if only the image knows it. */
+  readonly folder: string | undefined;
+  readonly line: number;
 }
 
 /** What the Dockerfile says by itself. */
@@ -96,13 +106,43 @@ export function fragmentIn(
     budget: { left: MOST_LOOKS },
     known: new Map(),
   };
+  const served = servedBy(chain);
   return {
     path,
     place: { file: path, line: last.line, column: 1 },
     base,
     labels,
+    ...(served ? { served } : {}),
     files: isReadByOthers(text) ? undefined : imageFiles(last, labels, context),
   };
+}
+
+/** What an image of stages serves: its own comes first, then those that it is built on. */
+function servedBy(chain: readonly Stage[]): Served | undefined {
+  const at = chain.findIndex(({ entrypoint }) => entrypoint !== undefined);
+  const entrypoint = chain[at]?.entrypoint;
+  // ENTRYPOINT takes away the arguments of the stages below.
+  const own = chain.slice(0, at < 0 ? chain.length : at + 1).find((one) => one.arguments !== undefined);
+  const last = own?.arguments ?? entrypoint;
+  if (!last) return undefined;
+  const parts = [entrypoint, own?.arguments].flatMap((one) => one ?? []);
+  const words = parts.flatMap((one) => one.words?.flatMap((word) => word.split(/\s+/)) ?? [undefined]);
+  const folder = words.includes(undefined)
+    ? undefined
+    : servedFolder(words as readonly string[], chain[0]?.folder);
+  return { folder, line: last.line };
+}
+
+/** Options of `opm serve` with a value. */
+const WITH_VALUE = /^(?:--(?:cache-dir|port|pprof-addr|termination-log)|-[pt])$/;
+
+/** The first operand of `serve`. */
+function servedFolder(words: readonly string[], folder: string | undefined): string | undefined {
+  const serve = words.indexOf('serve');
+  const operands = serve < 0 ? [] : words.slice(serve + 1);
+  const found = operands.find((word, i) => !word.startsWith('-') && !WITH_VALUE.test(operands[i - 1] ?? ''));
+  if (found === undefined || (folder === undefined && !found.startsWith('/'))) return undefined;
+  return `/${inContext(found.startsWith('/') ? found : `${folder}/${found}`)}`;
 }
 
 /** An image of which a Dockerfile says nothing. */

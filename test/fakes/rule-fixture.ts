@@ -210,7 +210,15 @@ function judgeFragment(files: ReadonlyMap<string, string>): Finding[] {
   const isLost = (name: string): boolean =>
     fragment.files !== undefined && !catalogsOf(fragment).includes(name);
   const change = before &&
-    had && { change: { base: before.base, labels: before.labels, had, lost: had.filter(isLost) } };
+    had && {
+      change: {
+        base: before.base,
+        labels: before.labels,
+        served: before.served,
+        had,
+        lost: had.filter(isLost),
+      },
+    };
   const packages = [...files]
     .filter(([, text]) => text.includes('schema: olm.package'))
     .map(([path]) => path);

@@ -2,8 +2,10 @@ import { isWithin } from '../../fbc/dockerfile.ts';
 import {
   CONFIGS_LABEL,
   catalogFolder,
+  type Fragment,
   isIndexBase,
   repositoryOf,
+  UNLABELED_FOLDER,
   VERSIONS_LABEL,
   withoutDigest,
 } from '../../fbc/fragment.ts';
@@ -133,6 +135,24 @@ export const rules: readonly Rule[] = [
       if (fragment.hasPackage !== false) return;
       const message = `${fragment.path}: no file in ${catalogFolder(fragment)} has an olm.package`;
       report(message, fragment.place, { hint: 'copy the catalog of at least one package' });
+    },
+  },
+  {
+    id: 'fragment/served-folder',
+    severity: 'error',
+    harm: { rank: 10, kind: 'some' },
+    summary:
+      "Reports changes of a Dockerfile after which the image's command serves another folder than that of the catalog, which OLM v1 and oc-mirror read",
+    fragment(fragment, report) {
+      const { path, place, served, change } = fragment;
+      if (!change || !served) return;
+      const folderOf = (image: Pick<Fragment, 'labels'>): string => catalogFolder(image) ?? UNLABELED_FOLDER;
+      const [was, folder] = [change.served?.folder, folderOf(fragment)];
+      const isAsBefore = served.folder === was && (was === undefined || folder === folderOf(change));
+      if (served.folder === folder || isAsBefore) return;
+      const what = served.folder === undefined ? 'what only the image knows' : quoted(served.folder);
+      const message = `${path}: the command of the image serves ${what} to clusters with OLM v0, and the catalog is in ${quoted(folder)}`;
+      report(message, { ...place, line: served.line }, { hint: `CMD ["serve", "${folder}"]` });
     },
   },
   {

@@ -117,7 +117,14 @@ async function changeOfImage(
     ? undefined
     : ignoreFilesOf(one.path).find((path) => ignoring.includes(path));
   const lost = await servedByNone(scene, after, { names, own: one });
-  return { ...(by === undefined ? {} : { by }), base: old.base, labels: old.labels, had, lost };
+  return {
+    ...(by === undefined ? {} : { by }),
+    base: old.base,
+    labels: old.labels,
+    served: old.served,
+    had,
+    lost,
+  };
 }
 
 /**

@@ -149,3 +149,31 @@ test.each([['{"syntax": "quay.io/x/frontend"}'], ['']])(
     expect(fragmentIn('Dockerfile', text, { files: FILES })).toBeUndefined();
   },
 );
+
+const servedBy = (...lines: readonly string[]): unknown =>
+  fragmentIn('Dockerfile', ['FROM x AS base', ...lines, ''].join('\n'), { files: FILES, isCatalog: true })
+    ?.served;
+
+test.each([
+  ['/configs', 'ENTRYPOINT ["/bin/opm"]', 'CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]'],
+  ['/configs', 'CMD ["serve", "--cache-dir", "/tmp/cache", "-p", "1", "/configs/"]'],
+  ['/configs', 'WORKDIR /srv', 'CMD exec opm serve ../configs'],
+  ['/configs', 'CMD ["serve", "configs"]'],
+  ['/a', 'CMD ["serve", "/configs"]', 'ENTRYPOINT ["opm", "serve"]', 'CMD ["/a"]'],
+  ['/configs', 'ENTRYPOINT ["sh", "-c", "opm serve /configs"]'],
+  ['/$A', 'CMD ["serve", "/$A"]'],
+  ['/configs', 'CMD ["serve", "/configs"]', 'FROM base', 'ENTRYPOINT ["opm", "serve", "/configs"]'],
+  ['/b', 'ENTRYPOINT ["opm", "serve"]', 'CMD ["/a"]', 'FROM base', 'CMD ["/b"]'],
+  // Without an operand, and where the shell or another program decides, only the image knows.
+  [undefined, 'CMD ["serve", "/configs"]', 'ENTRYPOINT ["opm"]'],
+  [undefined, 'CMD opm serve $FOLDER'],
+  [undefined, 'CMD ["serve", "--port", "1"]'],
+  [undefined, 'ARG A', 'WORKDIR $A', 'CMD ["serve", "configs"]'],
+  [undefined, 'ENTRYPOINT ["/run.sh"]'],
+])('the command of an image serves %s: %j', (folder, ...lines) => {
+  expect(servedBy(...lines)).toEqual({ folder, line: expect.any(Number) });
+});
+
+test('the command of a base image is not known', () => {
+  expect(servedBy('COPY catalog /configs')).toBeUndefined();
+});

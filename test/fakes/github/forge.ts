@@ -3,7 +3,7 @@ import type { TestRepository } from '../repository.ts';
 import { graphqlRoutes } from './graphql.ts';
 import { labelRoutes } from './labels.ts';
 import { type FakeReviewComment, reviewRoutes } from './reviews.ts';
-import { type Answer, type Asked, type GitHubServer, type Routes, startGitHub } from './server.ts';
+import { type Answer, type Asked, type GitHubServer, NotFound, type Routes, startGitHub } from './server.ts';
 import { headOwner, pullData, writingRoutes } from './writing.ts';
 
 export interface Account {
@@ -152,7 +152,7 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
   };
   const pull = ({ path }: Asked): FakePull => {
     const found = forge.pulls.get(Number(path['pull_number']));
-    if (!found) throw new Error(`no pull request ${path['pull_number']}`);
+    if (!found) throw new NotFound();
     return found;
   };
   const git = (...parameters: string[]): string => repository.git(...parameters);

@@ -1,11 +1,11 @@
 /** Labels on the fake GitHub: those of the repository, and those of pull requests. */
 import type { FakeForge } from './forge.ts';
-import type { Asked, Routes } from './server.ts';
+import { type Asked, NotFound, type Routes } from './server.ts';
 
 export function labelRoutes(forge: FakeForge): Routes {
   const labelsOf = ({ path }: Asked): string[] => {
     const pull = forge.pulls.get(Number(path['issue_number']));
-    if (!pull) throw new Error(`no pull request ${path['issue_number']}`);
+    if (!pull) throw new NotFound();
     return pull.labels;
   };
   const shown = (name: string) => ({

@@ -190,8 +190,17 @@ function replyTo(api: Api, { method, url, authorization, etag: known, body }: Ca
   return { status, headers: all, text: status === 204 ? undefined : text };
 }
 
+/** What a route throws for an object that is not there: GitHub answers 404. */
+export class NotFound extends Error {}
+
 function routed({ routes }: Api, asked: Asked): Answer {
-  return routes[asked.operation]?.(asked) ?? { status: 404, data: { message: 'Not Found' } };
+  const missing = { status: 404, data: { message: 'Not Found' } };
+  try {
+    return routes[asked.operation]?.(asked) ?? missing;
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    return missing;
+  }
 }
 
 function pathOf(operation: Operation | undefined, path: string): Record<string, string> {
