@@ -45,7 +45,7 @@ export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
   return (path) => {
     const unplaced = { path, package: undefined, catalog: undefined, version: undefined };
     if (isGate(path)) return { ...unplaced, area: 'gate' };
-    if (/^\.github\//i.test(path)) return { ...unplaced, area: 'repository' };
+    if (/^\.github\//i.test(path) || CHECKOUT.test(path)) return { ...unplaced, area: 'repository' };
     const match = layout.match(path);
     const ownersOf = firstDefined(sources, (source) => source(path, layout));
     if (ownersOf !== undefined && !isReadWhole(match))
@@ -98,6 +98,9 @@ const GATE =
  */
 const RUN_BY_OTHERS =
   /(?:^|\/)\.|(?:^|\/)(?:action\.ya?ml|jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|(?:amplify|appveyor|bitrise|buddy|buildkite|buildspec|circle|cloudbuild|codefresh|codemagic|codeship-(?:services|steps)|packit|screwdriver|shippable|wercker|zuul)\.ya?ml|[^/]*\.gocd\.(?:ya?ml|json)|bors\.toml|netlify\.toml|(?:cloudbuild|vercel)\.json|renovate\.json5?|(?:zuul\.d|bamboo-specs|buildkite)\/.*)$/i;
+
+/** By this, a checkout may hold other bytes than git, which Portolan reads: whoever builds an image of it serves them. */
+const CHECKOUT = /(?:^|\/)\.gitattributes$/i;
 
 /** What `portolan advisory` writes and applies. */
 const ADVISORY = new RegExp(`^${ADVISORIES}(?:/|$)`, 'i');

@@ -60,7 +60,7 @@ test.each<readonly string[]>([
   ['RUN rm -rf /'],
   ['RUN dd if=/x of=//configs/c.yaml'],
   ['SHELL ["/bin/sh", "-c", "cd /configs && eval"]', 'RUN rm -rf a'],
-])('a program of the build may write files: %j', (...lines) => {
+])('184: a program of the build may write files: %j', (...lines) => {
   expect(filesOf(...lines)).toBeUndefined();
 });
 
@@ -170,7 +170,7 @@ test.each([
   [undefined, 'CMD ["serve", "--port", "1"]'],
   [undefined, 'ARG A', 'WORKDIR $A', 'CMD ["serve", "configs"]'],
   [undefined, 'ENTRYPOINT ["/run.sh"]'],
-])('the command of an image serves %s: %j', (folder, ...lines) => {
+])('185: the command of an image serves %s: %j', (folder, ...lines) => {
   expect(servedBy(...lines)).toEqual({ folder, line: expect.any(Number) });
 });
 

@@ -225,7 +225,7 @@ test.each<[string, Documents, Documents, readonly string[], { added?: string[]; 
   expect([change.added, change.lost]).toEqual([added, lost]);
 });
 
-test('bundles with their metadata in another format are the same if opm makes the one of the other', async () => {
+test('183: bundles with their metadata in another format are the same if opm makes the one of the other', async () => {
   const csv = (spec: object) => ({ kind: 'ClusterServiceVersion', metadata: { name: 'a' }, spec });
   const objectOf = (value: object) => ({
     type: 'olm.bundle.object',

@@ -145,13 +145,18 @@ describe('in a catalog', () => {
   });
 
   test('the other format of metadata is no other content, another CSV in the same format is', async () => {
-    const objects = { type: 'olm.bundle.object', value: { data: 'e30=' } };
+    const csv = '{"kind": "ClusterServiceVersion", "spec": {"displayName": "a"}}';
+    const data = Buffer.from(csv).toString('base64');
+    const objects = { type: 'olm.bundle.object', value: { data } };
     const metadata = (text: string): object => ({ type: 'olm.csv.metadata', value: { displayName: text } });
     const withProperties = (...properties: object[]): string =>
       documents(ETCD, channel([{ name: 'etcd.v1.0.0' }]), bundle('etcd', '1.0.0', { properties }));
     expect(
       await classes({ [V420]: withProperties(metadata('a')) }, { [V420]: withProperties(objects, objects) }),
     ).toEqual({ etcd: 'edit-graph' });
+    expect(
+      await classes({ [V420]: withProperties(metadata('b')) }, { [V420]: withProperties(objects) }),
+    ).toEqual({ etcd: 'mutate-published' });
     expect(
       await classes({ [V420]: withProperties(metadata('b')) }, { [V420]: withProperties(metadata('a')) }),
     ).toEqual({ etcd: 'mutate-published' });
@@ -243,7 +248,7 @@ describe('across catalogs', () => {
     });
   });
 
-  test('a catalog of which clusters get nothing any more is deleted, whatever files stay', async () => {
+  test('182: a catalog of which clusters get nothing any more is deleted, whatever files stay', async () => {
     const deleted = { 'delete-catalog': 'v4.19' };
     expect(await classes({ 'catalogs/v4.19/etcd/.indexignore': '*\n' })).toMatchObject(deleted);
     expect(await classes({ 'catalogs/v4.19/.indexignore': 'etcd\n' })).toMatchObject(deleted);
@@ -251,8 +256,19 @@ describe('across catalogs', () => {
     expect(await classes({ 'catalogs/v4.19/etcd/catalog.yaml': note })).toMatchObject(deleted);
   });
 
+  test('the first package that clusters get of a catalog makes it, whatever files were there', async () => {
+    const base = { 'catalogs/v4.21/quay/catalog.yaml': quay, 'catalogs/v4.21/quay/.indexignore': '*\n' };
+    const made = { 'new-catalog': 'v4.21' };
+    expect(await classes({ 'catalogs/v4.21/quay/.indexignore': null }, base)).toMatchObject(made);
+    expect(
+      await classes({ 'catalogs/v4.21/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']) }, base),
+    ).toMatchObject(made);
+  });
+
   test('a catalog of which others still offer something is not deleted with one of its packages', async () => {
-    expect(await classes({ 'catalogs/v4.20/quay/.indexignore': '*\n' })).toEqual({ quay: 'edit-graph prune' });
+    expect(await classes({ 'catalogs/v4.20/quay/.indexignore': '*\n' })).toEqual({
+      quay: 'edit-graph prune',
+    });
   });
 });
 
@@ -342,6 +358,14 @@ describe('beside the catalogs', () => {
     [{}, {}],
   ])('%j', async (head, expected) => {
     expect(await classes(head)).toEqual(expected);
+  });
+
+  test('186: what changes the files of a checkout is of the repository, wherever it lies', async () => {
+    const [own, common] = ['catalogs/v4.20/etcd/.gitattributes', 'operators/.gitattributes'];
+    expect(await classes({ [own]: '*.yaml ident', [common]: '* eol=crlf' })).toEqual({
+      etcd: 'edit-graph',
+      repository: `${own} ${common}`,
+    });
   });
 
   test('113: a file that the policy names is of the repository, as the policy itself would be', async () => {
