@@ -55,8 +55,9 @@ const MOST_ENTERED = 20;
 
 /** What commands name, from each folder that they enter; undefined if that may be anything. */
 const namedBy = onceFor(({ text, folder = '/' }: Commands): readonly Named[] | undefined => {
-  // What a shell puts in place of a variable, a program or a home folder is not in the text.
-  if (/[`$]|(?:^|\s)~/.test(text)) return undefined;
+  // What a shell puts in place of a variable, a program or a home folder is not in the text; nor is what a program of
+  // another image does.
+  if (/[`$]|(?:^|\s)~|--mount=\S*\bfrom=/.test(text)) return undefined;
   const words = wordsOf(text);
   const folders = [folder];
   for (const [i, word] of words.entries())

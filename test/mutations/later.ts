@@ -475,8 +475,8 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 184,
     without: 'variables that only a build knows',
     file: 'catalog/fbc/dockerfile-run.ts',
-    text: '/[`$]|(?:^|\\s)~/',
-    instead: '/`/',
+    text: '/[`$]|(?:^|\\s)~|',
+    instead: '/`|',
     test: 'test/catalog/fbc/fragment.test.ts',
   },
   {

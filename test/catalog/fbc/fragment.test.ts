@@ -58,6 +58,7 @@ test.each<readonly string[]>([
   ['RUN rm -rf /con""figs /con\\figs'],
   ['RUN rm -rf /etc/..//./configs'],
   ['RUN rm -rf /'],
+  ['RUN --mount=type=bind,from=quay.io/x/y,target=/y ["/y/run"]'],
   ['RUN dd if=/x of=//configs/c.yaml'],
   ['SHELL ["/bin/sh", "-c", "cd /configs && eval"]', 'RUN rm -rf a'],
 ])('184: a program of the build may write files: %j', (...lines) => {
