@@ -6,7 +6,7 @@ import { concernedHeads } from '../forge/dependents.ts';
 import { gatedHeads, type Head, headsOf } from '../forge/head.ts';
 import { isForeign } from '../forge/status.ts';
 import { isObjectId } from '../git/objects.ts';
-import { mayAsk, mayCheck } from '../github/command-budget.ts';
+import { mayAsk, mayCheck } from '../github/commands.ts';
 import { gitHubForge } from '../github/forge.ts';
 import type { Event, PullRequestEvent } from './event.ts';
 import type { Forge } from './forge.ts';

@@ -1,17 +1,15 @@
 /** GitHub as a forge. */
 
 import { PipelineError } from '../error.ts';
-import type { GateForge, Involving, Reported, RepositoryName } from '../forge/forge.ts';
+import type { GateForge, RepositoryName } from '../forge/forge.ts';
 import type { ForgePorts } from '../forge/gate.ts';
-import { plainText } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { readRequiredChecks } from './checks.ts';
 import type { GitHub } from './client.ts';
 import { readDirectory } from './directory.ts';
-import { followLabels } from './follow-labels.ts';
+import { involvePeople } from './involve.ts';
 import { pathHistory } from './path-changes.ts';
 import { type PostRequest, postCheck, postComment, postStatus } from './post-report.ts';
-import { postSuggestions } from './post-suggestions.ts';
 import { askAgain, askOpen, askReviewed } from './pull-queries.ts';
 import {
   readCommits,
@@ -25,7 +23,6 @@ import {
   readStatuses,
   readTip,
 } from './pull-request.ts';
-import { askForReviews } from './request-reviews.ts';
 
 /** Annotations in all, as the Action has it. */
 const ANNOTATIONS = 200;
@@ -73,33 +70,6 @@ export function gitHubForge(place: GitHubPlace): GateForge {
     postComment: (about) => postComment(posting, about),
     involve: (about, involving) => involvePeople(posting, about, involving),
   };
-}
-
-// Asks people to act on a report: suggested changes, missing reviews, and a label.
-
-/**
- * Posts suggestions, sets the result's label and requests the missing reviews, each if the policy asks for it.
- *
- * @throws whatever `attempt` lets through
- */
-export async function involvePeople(
-  github: PostRequest,
-  about: Reported,
-  { attempt, info, warning }: Involving,
-): Promise<void> {
-  const { request } = about.report;
-  if (request?.suggestions)
-    await attempt('suggestions', async () => void (await postSuggestions(github, about)));
-  if (request?.labels) await attempt('labels', () => followLabels(github, about));
-  if (!request?.ask) return;
-  await attempt('review requests', async () => {
-    const { asked, refused } = await askForReviews(github, about);
-    if (asked.length > 0) info(plainText(`asked for a review: ${asked.join(', ')}`));
-    if (refused.length > 0)
-      warning(
-        plainText(`cannot request a review from accounts that are not collaborators: ${refused.join(', ')}`),
-      );
-  });
 }
 
 // The gate on GitHub.

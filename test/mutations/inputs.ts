@@ -878,10 +878,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 58,
     without: 'counting the checks that commands have started',
-    file: 'pipeline/github/command-budget.ts',
+    file: 'pipeline/github/commands.ts',
     text: 'return begun.length < MOST_CHECKS;',
     instead: 'return begun.length >= 0;',
-    test: 'test/pipeline/github/command-budget.test.ts',
+    test: 'test/pipeline/github/commands.test.ts',
   },
   {
     attack: 52,
@@ -950,18 +950,18 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 58,
     without: 'a limit of comments',
-    file: 'pipeline/github/command-budget.ts',
+    file: 'pipeline/github/commands.ts',
     text: 'if (comments.length === PAGE) return false;',
     instead: '',
-    test: 'test/pipeline/github/command-budget.test.ts',
+    test: 'test/pipeline/github/commands.test.ts',
   },
   {
     attack: 58,
     without: 'all pages of statuses',
-    file: 'pipeline/github/command-budget.ts',
+    file: 'pipeline/github/commands.ts',
     text: 'if (data.some(({ created_at: created }) => Date.parse(created) < since)) done();',
     instead: 'done();',
-    test: 'test/pipeline/github/command-budget.test.ts',
+    test: 'test/pipeline/github/commands.test.ts',
   },
   {
     attack: 61,

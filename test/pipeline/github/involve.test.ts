@@ -1,8 +1,7 @@
 /** The label of a result, on a fake GitHub that checks every request by GitHub's own description. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CheckReport } from '../../../pipeline/check/report.ts';
-import { followLabels, labelOf } from '../../../pipeline/github/follow-labels.ts';
-import { involvePeople } from '../../../pipeline/github/forge.ts';
+import { followLabels, involvePeople, labelOf } from '../../../pipeline/github/involve.ts';
 import { unpaced } from '../../fakes/github/client.ts';
 import type { FakePull } from '../../fakes/github/forge.ts';
 import { type Hub, openHub } from '../../fakes/hub.ts';

@@ -1,6 +1,6 @@
 /** How often commands may start checks, also where their comments are gone. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mayAsk, mayCheck } from '../../../pipeline/github/command-budget.ts';
+import { mayAsk, mayCheck } from '../../../pipeline/github/commands.ts';
 import { unpaced } from '../../fakes/github/client.ts';
 import { type Hub, openHub } from '../../fakes/hub.ts';
 
