@@ -147,7 +147,6 @@ const CONCERNS: Readonly<Record<string, string>> = {
   'pipeline/oci/registry/embedded/password-program.ts': 'the text of a program, which the build completes',
   'pipeline/policy/setup/policy.ts': 'the text of a first policy',
   'pipeline/policy/setup/workflows.ts': 'generated',
-  'pipeline/publish/mirror.ts': 'what publishing asks of the mirror, apart from the steps of a publish',
   'pipeline/report/browser/findings.ts': 'one file for each part of the page',
   'pipeline/report/page/script.ts': 'generated',
 };

@@ -5,11 +5,13 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Finding } from '../../catalog/finding.ts';
-import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
+import { type DocumentOptions, EXTRACTED } from '../../catalog/mirror/documents/documents.ts';
+import { PLAN_FILES, type PlanFilesRequest, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { catalogToBuild } from '../change/whole-catalog.ts';
 import { PipelineError } from '../error.ts';
+import { prepareMirror } from '../mirror/prepare.ts';
 import { type BuildOptions, type BuiltCatalog, buildCatalogImage } from '../oci/image/build.ts';
 import type { ReadLayer } from '../oci/image/build-context.ts';
 import type { CatalogImage } from '../oci/image/image.ts';
@@ -26,7 +28,6 @@ import { type StagedFiles, stageFiles, temporaryFolder } from '../write.ts';
 import { type AttestRequest, attestBy, attestImages } from './attest/attest.ts';
 import { basesUnder, type OpenBase, openBase } from './base.ts';
 import { guardOf } from './fence-guard.ts';
-import { mirrorFiles } from './mirror.ts';
 import { PAGE, publicationPage } from './page.ts';
 import {
   type Ended,
@@ -113,6 +114,29 @@ async function stageDocuments(build: BuiltPublish): Promise<StagedPublish> {
     files.set(PAGE, await publicationPage(source, { receipt, findings, limits: policy.limits }));
   const documents = stageFiles(request.out, files, [...PLAN_FILES, PAGE]);
   return { ...build, receipt, files, documents };
+}
+
+/**
+ * Plans the mirror of a published catalog.
+ *
+ * @returns what the plan's files are made of; undefined when nothing is mirrored
+ * @throws PipelineError `usage` for a mirror that cannot be named so
+ */
+async function mirrorFiles(
+  source: CatalogSource,
+  { mirrorTo, reference }: PublishTarget,
+  { digest, base }: PublishReceipt,
+): Promise<PlanFilesRequest | undefined> {
+  if (mirrorTo === undefined || reference === undefined) return undefined;
+  // Without a base the image has no server: the cluster's own opm reads the catalog out of it.
+  const extractContent = base === undefined ? EXTRACTED : undefined;
+  const documents: DocumentOptions = { catalogSource: extractContent ? { extractContent } : {} };
+  const outcome = await prepareMirror({
+    catalogs: [{ source, reference, digest }],
+    to: mirrorTo,
+    documents,
+  });
+  return { ...outcome, options: documents };
 }
 
 /** Pushes the images, attests them, moves the tags, and makes the documents visible. */
