@@ -76,7 +76,7 @@ const COMMAND_FILES = {
   },
   // Nearly all of both is the same.
   render: {
-    modules: ['pipeline/cli/catalog/render.ts', 'pipeline/cli/opm.ts', 'pipeline/cli/opm/render.ts'],
+    modules: ['pipeline/cli/catalog/render.ts', 'pipeline/cli/opm/opm.ts', 'pipeline/cli/opm/render.ts'],
   },
   'opm render': { file: 'render' },
   'mirror plan': {
@@ -106,7 +106,7 @@ const COMMAND_FILES = {
     modules: ['pipeline/cli/repository/check.ts', 'pipeline/cli/repository/run-check.ts'],
     external: IN_PLACE,
   },
-  'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/validate.ts'] },
+  'opm validate': { modules: ['pipeline/cli/opm/opm.ts', 'pipeline/cli/opm/validate.ts'] },
 };
 /** What only few catalogs and bundles need, for rules in CEL: a file of its own that the commands' files load. */
 const RARE_MODULES = { '@marcbachmann/cel-js': 'cel', 'catalog/go/regexp.ts': 'regexp' };

@@ -348,7 +348,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: 'opm',
         summary: 'Run an opm command, with the same flags and the same output',
-        load: async () => (await import('./opm.ts')).command,
+        load: async () => (await import('./opm/opm.ts')).command,
       },
       {
         words: 'index add',

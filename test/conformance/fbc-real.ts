@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { registryClient } from '../../pipeline/catalogs/render/client.ts';
-import { runOpm } from '../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../pipeline/cli/opm/opm.ts';
 import type { Terminal } from '../../pipeline/terminal.ts';
 import { capture } from './fbc-terminal.ts';
 import type { CaseResult, ConformanceSet } from './main.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { runOpm } from '../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../pipeline/cli/opm/opm.ts';
 import type { Registry } from '../../pipeline/ports.ts';
 import { sameTrees, verdictMessage } from './error-tree.ts';
 import { serveImages } from './fbc-images.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { registryClient } from '../../../../pipeline/catalogs/render/client.ts';
-import { runOpm } from '../../../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../../../pipeline/cli/opm/opm.ts';
 import { capture } from '../../../conformance/fbc-terminal.ts';
 import { writeBelow } from '../../../fakes/folder.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { registryClient } from '../../../../pipeline/catalogs/render/client.ts';
-import { runOpm } from '../../../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../../../pipeline/cli/opm/opm.ts';
 import { PipelineError, type Remedy } from '../../../../pipeline/error.ts';
 import { capture } from '../../../conformance/fbc-terminal.ts';
 
