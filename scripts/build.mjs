@@ -14,10 +14,9 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { compiledSchemas } from './compiled-schemas.mjs';
+import { compiledSchemas, threadPrograms } from './completed-modules.mjs';
 import { writeRuleLists } from './rule-lists.mjs';
 import { bundledPackages, noticesText } from './third-party.mjs';
-import { threadPrograms } from './thread-programs.mjs';
 
 writeRuleLists();
 const built = [];

@@ -1,4 +1,4 @@
-/** The schema of advisories as a function, which the build compiles (scripts/compiled-schemas.mjs). */
+/** The schema of advisories as a function, which the build compiles (scripts/completed-modules.mjs). */
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Advisory } from '../../catalog/olm/advisory/advisory.ts';
 import SCHEMA from '../advisory.schema.json' with { type: 'json' };

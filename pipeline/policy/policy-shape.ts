@@ -1,5 +1,5 @@
 /**
- * The policy's schema as a function. The build compiles it (scripts/compiled-schemas.mjs): at run time, that would
+ * The policy's schema as a function. The build compiles it (scripts/completed-modules.mjs): at run time, that would
  * take longer than most checks.
  */
 import { Ajv, type ValidateFunction } from 'ajv';

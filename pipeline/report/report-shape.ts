@@ -1,4 +1,4 @@
-/** The schema of a check's report as a function, which the build compiles (scripts/compiled-schemas.mjs). */
+/** The schema of a check's report as a function, which the build compiles (scripts/completed-modules.mjs). */
 import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import SCHEMA from '../../docs/check-report.schema.json' with { type: 'json' };
 import type { CheckReport } from '../check/report.ts';

@@ -10,8 +10,7 @@ import { packTar, type TarEntry } from 'modern-tar';
 import { bytesBlob } from '../../pipeline/oci/image/content.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
-import type { Artifact, Release } from './artifact.ts';
-import { gzipped, json, manifestOf } from './oci-content.ts';
+import { type Artifact, gzipped, json, manifestOf, type Release } from './artifact.ts';
 
 const FOLDER = 'functions/kubernetes/chart';
 

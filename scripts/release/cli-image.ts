@@ -9,14 +9,14 @@ import { descriptorOf, isElsewhere } from '../../pipeline/oci/registry/image.ts'
 import { blobOf, type ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';
 import type { OpenBase } from '../../pipeline/publish/base.ts';
-import { CONFIG, gzipped, json, LAYER, manifestOf } from './oci-content.ts';
+import { CONFIG, gzipped, json, LAYER, manifestOf } from './artifact.ts';
 
 /** Nothing in the image says when it was built: the same content is the same image. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 /** The user `node` of Node's images. */
 const USER = '1000:1000';
 
-export interface CliImage {
+interface CliImage {
   /** A directory whose content goes to the image's root. */
   readonly stage: string;
   /** The program within the image. */

@@ -11,8 +11,7 @@ import { digestOf } from '../../pipeline/oci/digest.ts';
 import { bytesBlob } from '../../pipeline/oci/image/content.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
-import type { Artifact } from './artifact.ts';
-import { CONFIG, gzipped, json, LAYER, manifestOf } from './oci-content.ts';
+import { type Artifact, CONFIG, gzipped, json, LAYER, manifestOf } from './artifact.ts';
 
 const TASKS = 'deploy/tekton';
 

@@ -25,7 +25,7 @@ const policies = [...pages.matchAll(/```yaml\n(.*?)```/gs)].map(
 let compiled: Readonly<Record<'policy' | 'report', Shape>>;
 
 beforeAll(async () => {
-  const plugins = await import(pathToFileURL(resolve('scripts/compiled-schemas.mjs')).href);
+  const plugins = await import(pathToFileURL(resolve('scripts/completed-modules.mjs')).href);
   const shapeOf = async (path: string): Promise<Shape & { readonly text: string }> => {
     const { outputFiles } = await build({
       entryPoints: [path],
