@@ -21,14 +21,12 @@ import { ASKING } from '../s3/failure.ts';
 /**
  * Makes a repository where there is none. One that is there stays as its owner set it up.
  *
- * @param immutable whether tags of a new repository may never move
  * @returns whether it was made
  * @throws PipelineError `denied` when the role may not make it
  */
 export async function ensureEcrRepository(
   client: ECRClient,
   { registry, repository }: Repository,
-  immutable: boolean,
 ): Promise<boolean> {
   // Else it is one of the function's own account.
   const registryId = ecrHost(registry)?.account;
@@ -40,9 +38,11 @@ export async function ensureEcrRepository(
       throw ecrFailure(`the repository ${repository}`, cause);
   }
   try {
-    const imageTagMutability = immutable ? 'IMMUTABLE' : 'MUTABLE';
-    const parameters = { registryId, repositoryName: repository, imageTagMutability } as const;
-    await client.send(new CreateRepositoryCommand(parameters));
+    // The published tag moves.
+    const imageTagMutability = 'MUTABLE';
+    await client.send(
+      new CreateRepositoryCommand({ registryId, repositoryName: repository, imageTagMutability }),
+    );
     return true;
   } catch (cause) {
     // Somebody else made it meanwhile.
@@ -178,7 +178,7 @@ export function makingRepositories(registry: Registry): Registry {
     const earlier = made.get(name);
     if (earlier) return void (await earlier);
     // Its tags must move: the catalog's own is one of them.
-    const making = ensureEcrRepository(new ECRClient({ ...ASKING, region: host.region }), repository, false);
+    const making = ensureEcrRepository(new ECRClient({ ...ASKING, region: host.region }), repository);
     made.set(name, making);
     // What failed is tried again.
     making.catch(() => made.delete(name));

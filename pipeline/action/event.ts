@@ -94,7 +94,7 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
   const action = payload['action'];
   return {
     kind: 'pull request',
-    number: numberAt(request, 'number'),
+    number: numberIn(request),
     action: typeof action === 'string' ? action : '',
     base: commitAt(objectAt(request, 'base'), 'sha'),
     head: commitAt(objectAt(request, 'head'), 'sha'),
@@ -145,7 +145,7 @@ function commentEvent(payload: Json): Event {
       kind: 'none',
       why: 'the comment is not a new /recheck, /who or /explain RULE on a pull request',
     };
-  return { kind: 'recheck', number: numberAt(issue, 'number'), ...command };
+  return { kind: 'recheck', number: numberIn(issue), ...command };
 }
 
 /**
@@ -189,9 +189,8 @@ function textAt(json: Json, key: string): string {
   return typeof value === 'string' && value !== '' ? value : missing(key);
 }
 
-function numberAt(json: Json, key: string): number {
-  const value = json[key];
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : missing(key);
+function numberIn({ number: value }: Json): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : missing('number');
 }
 
 /** The id of a commit, 40 hex digits (SHA-1) or 64 (SHA-256). */

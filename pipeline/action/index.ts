@@ -101,17 +101,17 @@ function postingInputs(text: Text, environment: NodeJS.ProcessEnv): PostingInput
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: id } = environment;
   return {
     link: server && repository && id ? `${server}/${repository}/actions/runs/${id}` : undefined,
-    annotations: countOf('annotations-max', text('annotations-max')) ?? 200,
+    annotations: mostAnnotations(text('annotations-max')) ?? 200,
     comment: switchOf('comment', text('comment') ?? 'true'),
     merge: choiceOf('merge', text('merge') ?? 'policy', ['policy', 'off']) === 'policy',
   };
 }
 
-/** The number of an input, at most 9999; undefined where it is left out. @throws PipelineError `usage` */
-function countOf(name: string, text: string | undefined): number | undefined {
+/** The input `annotations-max`, at most 9999; undefined where it is left out. @throws PipelineError `usage` */
+function mostAnnotations(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[0-9]{1,4}$/.test(text)) return Number(text);
-  throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected a number`);
+  throw new PipelineError('usage', `the input annotations-max is ${JSON.stringify(text)}, expected a number`);
 }
 
 /** What the mode `publish` is told by the inputs. */

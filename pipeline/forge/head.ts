@@ -91,9 +91,8 @@ async function isBranchGated(
 export async function markPending(
   forge: Pick<GateForge, 'postStatus'>,
   heads: readonly Pick<Head, 'commit' | 'pulls'>[],
-  why: string = CHECKING,
 ): Promise<void> {
-  for (const { commit, pulls } of heads) await forge.postStatus(pendingStatus(commit, pulls, why));
+  for (const { commit, pulls } of heads) await forge.postStatus(pendingStatus(commit, pulls, CHECKING));
 }
 
 /** Checks the pull requests that have a head now; no report if none has it any more. */
