@@ -204,6 +204,7 @@ function mountedDestination(image: OcReference, to: OcReference, maxComponents: 
     (part) => part !== '',
   );
   return {
+    // Nobody mirrors to s3: the styles of naming refuse it.
     transport: to.transport === 'file' ? 'file' : 'registry',
     registry: to.registry,
     repository: cutComponents(components, maxComponents).join('/'),

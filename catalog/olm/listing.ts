@@ -3,6 +3,7 @@
  * channels, which bundles, and what a cluster needs to know of each.
  */
 
+import { metadataOf } from '../bundle/migrate.ts';
 import { headOf } from '../fbc/channel.ts';
 import type { Installed } from '../fbc/edge.ts';
 import type { Bundle, Catalog, Channel, Entry, Package } from '../fbc/model.ts';
@@ -158,9 +159,9 @@ function versionText({ version }: Bundle): string {
   return version ? formatVersion(version) : '';
 }
 
-/** The display name, if the bundle's properties contain it. */
-function displayName({ properties }: Bundle): string {
-  const value = properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
+/** The display name, if the bundle's properties contain it: its metadata, or the objects that it would be made from. */
+function displayName(bundle: Bundle): string {
+  const value = metadataOf(bundle);
   const name = isObject(value) ? value['displayName'] : undefined;
   return typeof name === 'string' ? name : '';
 }

@@ -78,7 +78,7 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
     throw usageError(command, misreadOption(command, error));
   }
   const { positionals } = parsed;
-  const values = withoutFormer(command, parsed.values);
+  const values = byNamesOfToday(command, parsed.values);
   checkWords(command, values);
   checkRequired(command, values);
   checkOperands(command, positionals);
@@ -133,19 +133,19 @@ export function asksForHelp(command: Command, parameters: readonly string[]): bo
   return decisive?.name === 'help';
 }
 
-/** Values by what their options are called today. */
-function withoutFormer(
+/** Values by what their options are called today. What is typed by a former name counts as typed by that of today. */
+function byNamesOfToday(
   command: Command,
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  // What is typed by its former name counts as if it were typed by the one of today.
-  const renamed = Object.entries(command.options).flatMap(([name, { former }]) => {
-    if (former === undefined || values[former] === undefined) return [];
-    if (values[name] !== undefined)
-      throw usageError(command, `--${former} is the former name of --${name}: use only --${name}`);
-    return [[name, values[former]]];
+  const today = new Map(Object.entries(command.options).map(([name, { former }]) => [former, name]));
+  const renamed = Object.entries(values).map(([typed, value]) => {
+    const name = today.get(typed) ?? typed;
+    if (name !== typed && values[name] !== undefined)
+      throw usageError(command, `--${typed} is the former name of --${name}: use only --${name}`);
+    return [name, value];
   });
-  return { ...values, ...Object.fromEntries(renamed) };
+  return Object.fromEntries(renamed);
 }
 
 /** The options of a command; where it can print JSON, `--json` among them. */

@@ -99,7 +99,7 @@ export async function setStatus(
   again: () => Promise<readonly CheckReport[]>,
 ): Promise<readonly CheckReport[]> {
   let current = reports;
-  for (let tries = 0; tries < TRIES && current.length > 0; tries++) {
+  for (let tries = 1; current.length > 0; tries++) {
     const status = statusOf(current);
     const before = await freshnessOf(forge, status.commit, current);
     if (before.kind === 'gone') return [];
@@ -112,11 +112,13 @@ export async function setStatus(
       await forge.postStatus(pendingStatus(status.commit, status.pulls, CHECKING));
       if (after.kind === 'gone') return [];
     }
+    if (tries === TRIES) {
+      await forge.postStatus(
+        pendingStatus(status.commit, status.pulls, 'it changes faster than it can be checked'),
+      );
+      return [];
+    }
     current = await again();
-  }
-  if (current.length > 0) {
-    const { commit, pulls } = statusOf(current);
-    await forge.postStatus(pendingStatus(commit, pulls, 'it changes faster than it can be checked'));
   }
   return [];
 }

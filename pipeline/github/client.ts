@@ -53,11 +53,12 @@ export function openGitHub({
   retries = TRIES,
 }: GitHubOptions): GitHub {
   const wait = (seconds: number, { method, url: path }: { method: string; url: string }, tries: number) => {
-    const waits = seconds <= patience && tries < TRIES;
-    log(
-      `${method} ${path}: GitHub requires waiting ${seconds} s${waits ? '' : ', which is longer than this job waits'}`,
-    );
-    return waits;
+    const what = `${method} ${path}: GitHub requires waiting ${seconds} s`;
+    const isTooLong = seconds > patience;
+    const isTooOften = tries >= TRIES;
+    if (isTooLong) log(`${what}, which is longer than this job waits`);
+    else log(isTooOften ? `${what} after ${tries} waits, so this job gives up` : what);
+    return !isTooLong && !isTooOften;
   };
   const Client = Octokit.plugin(throttling, retry);
   const silent = (): void => undefined;

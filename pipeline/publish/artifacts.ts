@@ -103,6 +103,7 @@ async function filesOf(
   { layers }: ImageManifest,
   { registry, image, names }: { registry: Registry; image: Reference; names: readonly string[] },
 ): Promise<Map<string, string>> {
+  // No layer gets longer than it says here: the client ends a blob that does.
   const size = layers.reduce((sum, layer) => sum + layer.size, 0);
   if (size > LARGEST) throw new PipelineError('too-large', `the attached plan has ${size} bytes`);
   const titled = layers.flatMap((layer): [string, Descriptor][] => {

@@ -290,6 +290,7 @@ function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] 
  * default sources, then the catalogs. Never policies beside mirror sets: nodes up to 4.13
  * refuse the mixture. Not the UpdateService: an operator from these catalogs brings its kind.
  *
+ * @param platform `MAJOR.MINOR`; clusters of an unknown one accept what the newest do
  * @throws InvalidOption
  */
 export function appliedTo(platform: string | undefined): readonly (keyof MirrorDocuments)[] {

@@ -76,7 +76,10 @@ interface Converted {
   readonly findings: readonly Finding[];
 }
 
-/** Puts every object of a catalog's file into a template; of bundles only the image is kept. */
+/**
+ * Puts every object of a catalog's file into a template. A basic one keeps only the image of a bundle, which rendering reads;
+ * one with substitutions keeps bundles whole, as opm does.
+ */
 export function convertTo(kind: ConvertedKind, { file, bytes }: TemplateText): Converted {
   const findings: Finding[] = [];
   const entries: string[] = [];

@@ -1,4 +1,3 @@
-import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import {
   compareMinors,
@@ -29,13 +28,14 @@ export const rules: readonly Rule[] = [
           return why === undefined ? [] : [{ bundle, why }];
         });
         for (const group of grouped(wrong, ({ why }) => why)) {
+          // The newest: the next version is most likely made from its manifests.
           const last = group.at(-1);
           if (!last) continue;
           const versions = versionsOf(group.map(({ bundle }) => bundle));
           const message = `package ${quoted(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? 'is' : 'are'} installed, the cluster cannot upgrade`;
           report(message, locate(last.bundle, 'properties', positionIn(last.bundle), 'value'), {
             package: name,
-            installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
+            installed: versions,
             hint: `value: "${world.platform ? formatMinor(world.platform) : '4.20'}"`,
           });
         }

@@ -158,12 +158,14 @@ function seriesRecord(series: unknown, place: string): FleetRecord[] {
   const labels: Json = isObject(series) && isObject(series['metric']) ? series['metric'] : {};
   const text = (key: string): string => textOf(labels[key]);
   const name = text('__name__');
+  // ACM's observability has `cluster` and `clusterID`, Telemetry `_id`; queries may rename them as tables do.
   const cluster = text('cluster') || text('_id') || text('cluster_id') || text('clusterID');
   if (name === 'cluster_version') {
     const isPresent = !NOT_PRESENT.has(text('type'));
     return isPresent ? [{ place, cluster, platform: text('version') }] : [];
   }
   const isSubscription = name === 'subscription_sync_total' || (name === '' && 'installed' in labels);
+  // A namespace is of one cluster: its series is an installation, though nothing says of which cluster.
   const isCounted = cluster === '' && name === '' && !('namespace' in labels);
   return [
     {

@@ -164,7 +164,10 @@ interface UnitFiles {
   readonly settings: Ci | undefined;
 }
 
-/** The package's files at their paths in the next catalog, and its ci.yaml with the template mapped there too. */
+/**
+ * The package's files at their paths in the next catalog, and its ci.yaml with the template mapped there too. None of a
+ * package that is composed: each catalog makes it from bundle directories, and says itself which ones it takes.
+ */
 async function filesOf(
   objects: ObjectReader,
   { unit, request, settings }: UnitFiles,

@@ -239,7 +239,9 @@ function retirementIn({
 }: Fields): Pick<RetirementReport, 'image' | 'digest' | 'retired'> {
   if (retired !== 'keep' && retired !== 'retag' && retired !== 'delete')
     throw unreadable(`it is retired as ${JSON.stringify(retired)}`);
-  return { image: String(image), digest: String(digest), retired };
+  if (typeof image !== 'string' || typeof digest !== 'string')
+    throw unreadable(`it is of the image ${JSON.stringify(image)} with the digest ${JSON.stringify(digest)}`);
+  return { image, digest, retired };
 }
 
 function isState(state: unknown): state is CommitStatus['state'] {

@@ -55,7 +55,8 @@ export async function arrivedIn(
     return new Map(found.map(({ destination, atDestination }) => [destination, atDestination]));
   };
   const found = await look(jobs);
-  // What could not be copied just now is not tried again.
+  // What could not be copied just now is not tried again. The rest was there before, where the copy did not look into lists, or
+  // got lost meanwhile.
   const hopeless = new Set(failed.map(({ destination }) => destination));
   const incomplete = jobs.filter(
     ({ destination }) => found.get(destination) !== undefined && !hopeless.has(destination),

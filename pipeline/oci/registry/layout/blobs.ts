@@ -51,6 +51,7 @@ export function openBlobs(directory: string): Blobs {
     const path = join(temporaries, randomUUID());
     try {
       await makeDirectory(temporaries);
+      // A name that is there already could be a link; what is written is also read again, for its digest.
       return { path, handle: await open(path, 'wx+', 0o644) };
     } catch (error) {
       throw fileError(`cannot write into ${directory}`, error);
@@ -65,6 +66,7 @@ export function openBlobs(directory: string): Blobs {
   };
   const look = async (digest: string): Promise<Stats | undefined> => {
     try {
+      // A link in a directory that was handed over does not count: it could name any file of this machine.
       const found = await lstat(pathOf(digest));
       return found.isFile() ? found : undefined;
     } catch (error) {

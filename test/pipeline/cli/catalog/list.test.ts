@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { tableText } from '../../../../pipeline/cli/catalog/table.ts';
+import { folder } from '../../../fakes/folder.ts';
 import { runCommand } from '../../../fakes/terminal.ts';
 
 const SAMPLE = 'test/catalogs/sample/catalogs/v4.20';
@@ -15,6 +16,17 @@ describe('portolan list', () => {
       lighthouse-operator  Lighthouse Operator  stable           2.1.0  1         3
       "
     `);
+  });
+
+  test('the display name of a package whose bundles hold their manifests', async () => {
+    const csv = '{"kind": "ClusterServiceVersion", "spec": {"displayName": "Etcd"}}';
+    const data = Buffer.from(csv).toString('base64');
+    const bundle = `{schema: olm.bundle, package: a, name: a.v1, image: q/a, properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}, {type: olm.bundle.object, value: {data: ${data}}}]}`;
+    const channel = '{schema: olm.channel, package: a, name: c, entries: [{name: a.v1}]}';
+    const catalog = `{schema: olm.package, name: a, defaultChannel: c}\n---\n${channel}\n---\n${bundle}\n`;
+    const at = folder({ 'catalog.yaml': catalog });
+    const { out } = await runCommand(['list', 'packages', at, '--json']);
+    expect(JSON.parse(out)).toMatchObject([{ package: 'a', displayName: 'Etcd' }]);
   });
 
   test('channels of one package, the default one first', async () => {

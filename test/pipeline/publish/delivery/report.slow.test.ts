@@ -185,6 +185,11 @@ test('a status that was taken is not set again where that could not be recorded'
 
 test.each([
   ['of the other queue', JSON.stringify(push('a'.repeat(40), 'main')), 'its kind is "push"'],
+  [
+    'a tag that is retired of no image',
+    report({ what: 'retirement', catalog: 'v4.20', retired: 'keep', image: 'q/i:v4.20' }),
+    'it is of the image "q/i:v4.20" with the digest undefined',
+  ],
   ['a state of nobody', report({ what: 'commit', state: 'good' }), 'its state is "good"'],
   ['a catalog without a name', report({ what: 'catalog' }), 'its catalog is undefined'],
   ['another thing', report({ what: 'mail', catalog: 'v4.20' }), 'it reports "mail"'],
