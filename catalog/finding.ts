@@ -65,6 +65,11 @@ const TOO_MANY = {
   hint: 'correct these first',
 } as const;
 
+/** The beginning of a file. */
+export function startOf(file: string): Location {
+  return { file, line: 1, column: 1 };
+}
+
 /** Order of severities, the worst first. */
 const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 };
 

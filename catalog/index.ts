@@ -1,7 +1,12 @@
 /** The library: reads, validates and renders file-based catalogs as OLM's own tools do. */
-export { type ImageTemplate, parseImageTemplate } from './bundle/image-template.ts';
 export { type ReadBundle, type RegistryBundle, readBundle } from './bundle/registry-bundle.ts';
-export { type BundleRenderOptions, type RenderedBundle, renderBundle } from './bundle/render.ts';
+export {
+  type BundleRenderOptions,
+  type ImageTemplate,
+  parseImageTemplate,
+  type RenderedBundle,
+  renderBundle,
+} from './bundle/render.ts';
 export { type EdgeField, type Installed, shortName } from './fbc/edge.ts';
 export { DEFAULT_LIMITS, type Loaded, type LoadLimits, load } from './fbc/load.ts';
 export {

@@ -7,6 +7,8 @@
  * @see https://github.com/containers/image/tree/main/docker/reference
  */
 
+import type { Location } from './finding.ts';
+
 /** `registry/repository:tag`. */
 export interface TagReference {
   readonly kind: 'tag';
@@ -169,4 +171,20 @@ export function formatReference(reference: Reference): string {
 /** A reference to the repository of another one, by digest. */
 export function withDigest(reference: Reference, digest: string): DigestReference {
   return { kind: 'digest', registry: reference.registry, repository: reference.repository, digest };
+}
+
+/** `bundle`: what is installed; `related`: what it needs; `base`: what an index image is built on. */
+export type SiteKind = 'bundle' | 'related' | 'base';
+
+/** One place that names an image. */
+export interface ReferenceSite {
+  readonly kind: SiteKind;
+  /** As it stands there. */
+  readonly written: string;
+  readonly reference: Reference;
+  /** The package, or the empty string where the place belongs to none. */
+  readonly package: string;
+  /** Name of the bundle, or the empty string: templates do not know it yet. */
+  readonly bundle: string;
+  readonly location: Location;
 }

@@ -150,11 +150,7 @@ export function isDirectory(path: string): boolean {
 
 /** Whether a directory is at a path, which must exist. @throws PipelineError `not-found` or `io`, unlike {@link isDirectory} */
 export function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  return withFileErrors(path, () => statSync(path).isDirectory());
 }
 
 /**
@@ -163,11 +159,7 @@ export function isFolder(path: string): boolean {
  * @throws PipelineError `not-found` or `io`, also while pieces are read
  */
 export function filePieces(path: string): FilePieces {
-  try {
-    return { size: statSync(path).size, pieces: readable(path) };
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  return withFileErrors(path, () => ({ size: statSync(path).size, pieces: readable(path) }));
 }
 
 /** The pieces of a file. @throws PipelineError, or DocumentTooLarge as it came: loading reports that as a finding */
@@ -207,7 +199,7 @@ function whyUnreadable({ full, entry, clones, bound }: Listed): string | undefin
  * The clones that a path is in, the innermost first. Links are not resolved: a path that leads through a link into another clone
  * is in the clone with the link, too.
  */
-export function clonesOf(path: string): string[] {
+function clonesOf(path: string): string[] {
   const folders = [path];
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
   return folders.filter((folder) => existsSync(join(folder, '.git')));
@@ -281,12 +273,8 @@ function targetOf(path: string): Stats | undefined {
 
 /** The text of one file. Bytes that are not UTF-8 become U+FFFD. @throws PipelineError `not-found` or `io` */
 export function readText(path: string): string {
-  try {
-    return new TextDecoder().decode(readFileBytes(path));
-  } catch (error) {
-    // A file may be larger than Node's longest string.
-    throw fileError(error, path);
-  }
+  // A file may be larger than Node's longest string.
+  return withFileErrors(path, () => new TextDecoder().decode(readFileBytes(path)));
 }
 
 /**
@@ -302,8 +290,13 @@ export function readContent(path: string): Uint8Array {
 
 /** The bytes of one file. @throws PipelineError `not-found` or `io` */
 export function readFileBytes(path: string): Uint8Array {
+  return withFileErrors(path, () => readRegular(path));
+}
+
+/** Does something with a file. @throws PipelineError that names the file */
+export function withFileErrors<T>(path: string, action: () => T): T {
   try {
-    return readRegular(path);
+    return action();
   } catch (error) {
     throw fileError(error, path);
   }

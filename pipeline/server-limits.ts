@@ -187,3 +187,10 @@ export function namesThisMachine({ headers }: Pick<IncomingMessage, 'headers'>):
   // Browsers always send a host: without one, the request is not from a page.
   return host === '' || isIP(host) !== 0 || /^(?:[^/@]+\.)?localhost\.?$/i.test(host);
 }
+
+/** A server that listens. */
+export interface Listening {
+  readonly port: number;
+  /** Takes no more requests and settles when those under way have ended. */
+  close(): Promise<void>;
+}

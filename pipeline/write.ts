@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { entriesIn, fileError, refuseLinkOut } from './directory.ts';
+import { entriesIn, fileError, refuseLinkOut, withFileErrors } from './directory.ts';
 import { readRegular } from './file-pieces.ts';
 import { afterProcess } from './processes.ts';
 
@@ -91,11 +91,7 @@ export function stageFiles(
 /** Removes a file. @throws PipelineError `io`, `not-found`, or `usage` where a link leads out of the clone */
 export function removeFile(path: string): void {
   refuseLinkOut(dirname(path));
-  try {
-    rmSync(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  withFileErrors(path, () => rmSync(path));
 }
 
 /** The bytes of a file; undefined if it does not exist. */

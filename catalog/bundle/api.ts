@@ -3,7 +3,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/bundle.go
  */
-import { isObject, listOf, type Path, type StructShape, structShape, text } from '../go/shape.ts';
+import { isObject, listOf, type Path, type StructShape, structShape, text, textOf } from '../go/shape.ts';
 import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -56,10 +56,6 @@ function apisIn(csv: BundleObject, section: Section, which: 'owned' | 'required'
 function nullRefusal({ document }: BundleObject, path: Path): BundleRefusal {
   const message = `${path.join('.')}: found null, expected a mapping: opm ends with a panic`;
   return new BundleRefusal('csv/null-api', message, document.locate(path));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Every API that the CRDs in the bundle serve, and the API services that it owns. @throws BundleRefusal */

@@ -18,6 +18,7 @@ import {
   type Shape,
   type StructShape,
   structShape,
+  textOf,
   text as textShape,
 } from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
@@ -186,10 +187,6 @@ function mergedIn(object: Fields, keys: readonly string[]): Fields | undefined {
 function annotationsOf(files: BundleFiles): AnnotationsFile | undefined {
   const found = annotationsFiles(files);
   return found.find(({ misfits }) => misfits.length === 0) ?? found[0];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** A ClusterServiceVersion as Go's typed readers see it. Notes the values and keys that only loose readers accept. */

@@ -4,8 +4,8 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/v1.47.0/pkg/sqlite/directory.go
  */
-import type { Finding, Location, Severity } from '../finding.ts';
-import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
+import { type Finding, type Location, type Severity, startOf } from '../finding.ts';
+import { fitStruct, isObject, listOf, structShape, text, textOf } from '../go/shape.ts';
 import { type CatalogSource, compareWalk, SKIPPED_LINKS } from '../source.ts';
 import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
@@ -65,7 +65,7 @@ export async function readPackageFolder(source: CatalogSource): Promise<PackageF
     else if (!SKIPPED_LINKS.includes(read)) {
       // Pictures and archives lie beside the manifests, and none of them counts.
       const isOther = read === TOO_LARGE && !/\.(?:ya?ml|json)$/.test(file.path);
-      report('unreadable', read, at(file.path), isOther ? 'warning' : 'error');
+      report('unreadable', read, startOf(file.path), isOther ? 'warning' : 'error');
     }
   }
   const manifest = findManifest(files, report);
@@ -96,12 +96,8 @@ function findManifest(files: readonly ManifestFile[], report: Report): PackageMa
   }
   // A package without a name is reported as such, not as missing.
   const found = first ?? manifests.find(({ channels }) => channels.length > 0);
-  if (!found) report('missing', 'no package file: expected a YAML file with packageName', at('.'));
+  if (!found) report('missing', 'no package file: expected a YAML file with packageName', startOf('.'));
   return found;
-}
-
-function at(file: string): Location {
-  return { file, line: 1, column: 1 };
 }
 
 /**
@@ -112,7 +108,7 @@ function at(file: string): Location {
 function manifestIn(file: ManifestFile, report: Report): PackageManifest | undefined {
   const [first] = file.documents;
   if (!first) {
-    report('unreadable', 'not a package file: it is empty', at(file.path), 'warning');
+    report('unreadable', 'not a package file: it is empty', startOf(file.path), 'warning');
     return undefined;
   }
   const isRoot = !file.path.includes('/');
@@ -141,10 +137,6 @@ function manifestIn(file: ManifestFile, report: Report): PackageManifest | undef
       location: first.document.locate(['channels', i]),
     })),
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Reports defects of a package file: missing names, channels without or with the same name, a wrong default channel. */
@@ -249,7 +241,7 @@ function checkFolders(
     const within = folders.has(folder) ? undefined : ancestors.find((ancestor) => folders.has(ancestor));
     if (within !== undefined) {
       const message = `operator-sdk refuses a folder within that of a version (${within})`;
-      report('version-folder', message, at(file.path), 'warning');
+      report('version-folder', message, startOf(file.path), 'warning');
     }
   }
 }
@@ -269,7 +261,7 @@ function versionIn(files: readonly ManifestFile[], own: ManifestFile, report: Re
   const folder = folderOf(own);
   const all = files.filter((file) => folderOf(file) === folder).flatMap((file) => objectIn(file) ?? []);
   const csv = objectIn(own);
-  if (!csv) throw new BundleRefusal('package-manifest/csv-unreadable', 'no object', at(own.path));
+  if (!csv) throw new BundleRefusal('package-manifest/csv-unreadable', 'no object', startOf(own.path));
   // Other ClusterServiceVersions in the folder are versions of their own.
   const objects = all.filter(({ kind, name }) => kind !== 'ClusterServiceVersion' || name === csv.name);
   const metadata = fitObject(csv, CSV_META)['metadata'];

@@ -10,7 +10,7 @@ import { encodeBase64 } from '../go/base64.ts';
 import { tryReadJson } from '../go/json.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, jsonString, rawItems } from '../go/json-text.ts';
-import { fitStruct, foldCase, isObject } from '../go/shape.ts';
+import { fitStruct, foldCase, isObject, textOf } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { formatG } from '../yaml/scalar.ts';
 import { type Api, checkOwned, providedApis, requiredApis } from './api.ts';
@@ -112,10 +112,6 @@ export function annotatedProperties(csv: Fields): RenderedProperty[] {
     const type = lastOf('type', (json) => json.startsWith('"')) ?? '';
     return { type: textOf(tryReadJson(type)), json: lastOf('value', () => true) ?? '' };
   });
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** The fields of a property of a known type. @throws BundleRefusal */

@@ -6,7 +6,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/parse.go
  */
 import { partOfDocument, type SourceDocument } from '../fbc/document.ts';
-import type { Finding, Location } from '../finding.ts';
+import { type Finding, type Location, startOf } from '../finding.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, rawItems } from '../go/json-text.ts';
 import { CRD_V1, CRD_V1BETA1 } from '../go/kubernetes-types.ts';
@@ -106,22 +106,19 @@ export function bundleOf(files: BundleFiles): ReadBundle {
 function registryBundle(files: BundleFiles): RegistryBundle {
   for (const { path, why } of files.unreadable) {
     if (SKIPPED_LINKS.includes(why)) continue;
-    throw new BundleRefusal('manifest/unreadable', `${path} is ${why}`, at(path));
+    throw new BundleRefusal('manifest/unreadable', `${path} is ${why}`, startOf(path));
   }
   const objects = bundleObjects(files.manifests.filter(isDirect));
-  if (objects.length === 0) throw new BundleRefusal('manifest/csv-missing', 'no manifests', at('manifests'));
+  if (objects.length === 0)
+    throw new BundleRefusal('manifest/csv-missing', 'no manifests', startOf('manifests'));
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');
-  if (!csv) throw new BundleRefusal('manifest/csv-missing', 'no ClusterServiceVersion', at('manifests'));
+  if (!csv) throw new BundleRefusal('manifest/csv-missing', 'no ClusterServiceVersion', startOf('manifests'));
   const { metadata } = fitObject(csv, CSV_META);
   const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
   // opm keeps the spec as it is written: null passes, and a missing one does not.
   if (!('spec' in csv.value)) throw refusalAt(csv, [], 'the ClusterServiceVersion has no spec');
   for (const crd of objects) checkCrd(crd);
   return { csv, objects, name, ...metadataOf(files.metadata.filter(isDirect)) };
-}
-
-function at(file: string): Location {
-  return { file, line: 1, column: 1 };
 }
 
 function refusalAt(object: BundleObject, path: Path, message: string): BundleRefusal {
@@ -224,7 +221,7 @@ function metadataOf(files: readonly ManifestFile[]): Metadata {
   const annotations = firstAnnotations(files)?.annotations;
   if (!annotations) {
     const message = 'metadata/ has no file with the annotations of a bundle';
-    throw new BundleRefusal('annotations/missing', message, at('metadata'));
+    throw new BundleRefusal('annotations/missing', message, startOf('metadata'));
   }
   const channels = annotations[`${PREFIX}channels.v1`] ?? '';
   return {

@@ -9,9 +9,8 @@ import { RawJson } from '../go/json-text.ts';
 import { isObject, listOf, structShape, text } from '../go/shape.ts';
 import { parseJson } from '../json.ts';
 import { tryParseVersion } from '../version/version.ts';
-import { csvMetadataJson } from './csv-metadata.ts';
 import { CSV_DEPLOYMENTS } from './csv-shape.ts';
-import type { ImageTemplate } from './image-template.ts';
+import { csvMetadataJson } from './migrate.ts';
 import { type RenderedProperty, renderedProperties, templateVersion } from './properties.ts';
 import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
 
@@ -122,4 +121,44 @@ function member(value: Fields, key: string): Fields {
 
 function list(value: unknown): Fields[] {
   return Array.isArray(value) ? value.map((item) => (isObject(item) ? item : {})) : [];
+}
+
+// Templates for the image of a bundle, such as
+// `quay.io/example/{{.Package}}-bundle:v{{.Version}}`.
+
+/** What a template may name. */
+interface TemplateFields {
+  readonly Package: string;
+  readonly Name: string;
+  readonly Version: string;
+}
+
+export type ImageTemplate = (fields: TemplateFields) => string;
+
+/** `{{.Package}}`, with the white space around it, which the dashes of `{{- .Package -}}` remove. */
+const ACTION = /(\s*)\{\{(-\s)?\s*(.*?)\s*(\s-)?\}\}(\s*)/gs;
+const FIELD = /^\.(Package|Name|Version)$/;
+
+/**
+ * Reads a template in Go's syntax. Only fields can be named: nothing calls a function.
+ *
+ * @throws SyntaxError
+ */
+export function parseImageTemplate(text: string): ImageTemplate {
+  const rest = text.replaceAll(ACTION, '');
+  if (rest.includes('{{')) throw new SyntaxError(`the template ${JSON.stringify(text)} has an unclosed {{`);
+  for (const [, , , action = ''] of text.matchAll(ACTION)) {
+    if (FIELD.test(action) || isComment(action)) continue;
+    const fields = '{{.Package}}, {{.Name}} or {{.Version}}';
+    throw new SyntaxError(`the template ${JSON.stringify(text)} has {{${action}}}, expected ${fields}`);
+  }
+  return (fields) =>
+    text.replaceAll(ACTION, (_, before, trimBefore, action: string, trimAfter, after) => {
+      const name = FIELD.exec(action)?.[1] as keyof TemplateFields | undefined;
+      return `${trimBefore ? '' : before}${name ? fields[name] : ''}${trimAfter ? '' : after}`;
+    });
+}
+
+function isComment(action: string): boolean {
+  return /^\/\*.*\*\/$/s.test(action);
 }

@@ -5,9 +5,8 @@
 import { manifestOfKind, objectData } from '../fbc/bundle-object.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { onceFor } from '../go/once.ts';
-import { ownText } from '../go/own-text.ts';
-import { isObject } from '../go/shape.ts';
-import { compareText } from '../go/text.ts';
+import { isObject, itemsOf, objectOf, textOf } from '../go/shape.ts';
+import { compareText, ownText } from '../go/text.ts';
 import { Undecided } from '../undecided.ts';
 
 export interface CrdVersion {
@@ -30,8 +29,6 @@ export interface Crd {
   readonly convertsByWebhook: boolean;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * Reads a CRD of `apiextensions.k8s.io/v1`. What a cluster has stored is taken
  * from its status; a CRD from a file has none, and stores its storage version.
@@ -41,38 +38,26 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readCrd(value: unknown): Crd | undefined {
   if (!isObject(value) || value['kind'] !== 'CustomResourceDefinition') return undefined;
   if (value['apiVersion'] !== 'apiextensions.k8s.io/v1') return undefined;
-  const spec = fields(value['spec']);
-  const versions = list(spec['versions'])
-    .map(fields)
+  const spec = objectOf(value['spec']);
+  const versions = itemsOf(spec['versions'])
+    .map(objectOf)
     .map((version) => ({
-      name: text(version['name']),
+      name: textOf(version['name']),
       served: version['served'] === true,
       storage: version['storage'] === true,
       deprecated: version['deprecated'] === true,
-      schema: fields(version['schema'])['openAPIV3Schema'],
+      schema: objectOf(version['schema'])['openAPIV3Schema'],
     }));
-  const stored = list(fields(value['status'])['storedVersions']).map(text);
+  const stored = itemsOf(objectOf(value['status'])['storedVersions']).map(textOf);
   return {
-    name: text(fields(value['metadata'])['name']),
-    scope: text(spec['scope']),
+    name: textOf(objectOf(value['metadata'])['name']),
+    scope: textOf(spec['scope']),
     versions,
     storedVersions:
       stored.length > 0 ? stored : versions.filter(({ storage }) => storage).map(({ name }) => name),
     hasStatus: stored.length > 0,
-    convertsByWebhook: fields(spec['conversion'])['strategy'] === 'Webhook',
+    convertsByWebhook: objectOf(spec['conversion'])['strategy'] === 'Webhook',
   };
-}
-
-function fields(value: unknown): Fields {
-  return isObject(value) ? value : {};
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 const KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;

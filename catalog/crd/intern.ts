@@ -1,5 +1,5 @@
 /** Equal parts of schemas as one object, so that what did not change is known by its identity. */
-import { ownText } from '../go/own-text.ts';
+import { ownText } from '../go/text.ts';
 
 /**
  * Makes a function that gives equal JSON values back as one object. It changes the value that it gets: what was seen before

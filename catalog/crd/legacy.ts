@@ -7,9 +7,8 @@
  */
 import { compareText } from '../go/text.ts';
 import { parseJson } from '../json.ts';
-import { membersNotIn, numberText, quote, rawJson } from './compare.ts';
+import { meaningsForComparison, membersNotIn, numberText, quote, rawJson } from './compare.ts';
 import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
-import { meaningsForComparison } from './meaning.ts';
 import { flattenSchema, ownKeywords, sameJson } from './schema.ts';
 
 export type LegacyRelease = 'v1.3' | 'v0.17';

@@ -10,9 +10,8 @@ import { groupedBy } from '../go/grouped.ts';
 import { onceFor } from '../go/once.ts';
 import { compareText } from '../go/text.ts';
 import { Undecided } from '../undecided.ts';
-import { type CompareOptions, compareNodes } from './compare.ts';
+import { type CompareOptions, compareNodes, type Meanings, meaningsForComparison } from './compare.ts';
 import { type Crd, servedPairs } from './crd.ts';
-import { type Meanings, meaningsForComparison } from './meaning.ts';
 import { changedNodes, type NodePair, ownKeywords, type Schema } from './schema.ts';
 
 /** One reason why an upgrade is refused. */

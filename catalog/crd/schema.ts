@@ -7,7 +7,7 @@
 
 import { compactJson } from '../go/json-text.ts';
 import { JSON_SCHEMA } from '../go/kubernetes-types.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, itemsOf } from '../go/shape.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -102,11 +102,11 @@ function childSchemas(schema: Schema, dialect: Dialect, text: string): readonly 
     if (child !== undefined) found.push({ path, text: place, schema: child });
   };
   const { items } = schema;
-  for (const [i, item] of listOf(items).entries())
+  for (const [i, item] of itemsOf(items).entries())
     add(['items', `${i}`], dialect.index(text, 'items', i), item);
   if (!Array.isArray(items)) add(['items'], dialect.items(text), items);
   for (const keyword of LISTS_OF_SCHEMAS) {
-    for (const [i, item] of listOf(schema[keyword]).entries())
+    for (const [i, item] of itemsOf(schema[keyword]).entries())
       add([keyword, `${i}`], dialect.index(text, keyword, i), item);
   }
   add(['not'], dialect.only(text, 'not'), schema['not']);
@@ -128,10 +128,6 @@ function propertyPlace(text: string, name: string): string {
 
 const LISTS_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf'];
 const NAMED_SCHEMAS = ['patternProperties', 'definitions', 'dependencies'];
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
 
 function entriesOf(value: unknown): [string, unknown][] {
   return isObject(value) ? Object.entries(value) : [];
@@ -196,7 +192,7 @@ function bareValue(key: string, value: unknown): unknown {
     case 'schema':
       return bareSchema(value);
     case 'list':
-      return listOf(value).map(bareSchema);
+      return itemsOf(value).map(bareSchema);
     case 'named':
       return Object.fromEntries(entriesOf(value).map(([name, child]) => [name, bareSchema(child)]));
     default:
@@ -217,7 +213,7 @@ export function withoutEmpty(key: string, value: unknown): unknown {
   const filled = (object: unknown): object =>
     Object.fromEntries(entriesOf(object).filter(([, member]) => member !== '' && member !== null));
   if (key === 'externalDocs') return filled(value);
-  return key === 'x-kubernetes-validations' ? listOf(value).map(filled) : value;
+  return key === 'x-kubernetes-validations' ? itemsOf(value).map(filled) : value;
 }
 
 /** Whether two keywords' values are the same JSON. */

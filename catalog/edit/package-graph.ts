@@ -2,7 +2,7 @@
 import { type CsvIcon, csvIcon } from '../bundle/csv-icon.ts';
 import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Bundle, Entry, Package } from '../fbc/model.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, textOf } from '../go/shape.ts';
 import type { Version } from '../version/version.ts';
 import { EditError } from './package.ts';
 
@@ -91,8 +91,4 @@ export function placedBundle(bundle: RegistryBundle, blob: Bundle): PlacedBundle
     skipRange: textOf(annotations['olm.skipRange']),
     ...(icon ? { icon } : {}),
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -15,6 +15,7 @@ import {
   type StructShape,
   structShape,
   text,
+  textOf,
 } from '../go/shape.ts';
 import { goTrimmed } from '../go/text.ts';
 import { tryParseVersion } from '../version/version.ts';
@@ -312,10 +313,6 @@ function foundText(found: string): string {
     default:
       return found;
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function listOfObjects(value: unknown): readonly Fields[] {

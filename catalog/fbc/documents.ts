@@ -7,9 +7,8 @@
  */
 import type { Finding, Location } from '../finding.ts';
 import { JsonError, JsonReader, type JsonValue, TooLong } from '../go/json.ts';
-import { ownText } from '../go/own-text.ts';
 import { isObject, type Path } from '../go/shape.ts';
-import { GO_SPACE } from '../go/text.ts';
+import { GO_SPACE, ownText } from '../go/text.ts';
 import { DocumentTooLarge, type FilePieces, LARGEST_DOCUMENT, type TextPiece } from '../source.ts';
 import { compose } from '../yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../yaml/fast.ts';

@@ -60,7 +60,7 @@ interface Served {
 export type DescribedFragment = Omit<Fragment, 'hasPackage' | 'change'>;
 
 /** What is known of a Dockerfile's surroundings. */
-export interface Surroundings {
+interface Surroundings {
   /** Paths of all files, sorted. */
   readonly files: readonly string[];
   /** Whether a build whose context is a folder does not get a file. */

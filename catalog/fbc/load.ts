@@ -5,7 +5,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/load.go
  */
 
-import type { Finding, Location } from '../finding.ts';
+import { type Finding, type Location, startOf } from '../finding.ts';
 import { isObject } from '../go/shape.ts';
 import { type CatalogSource, compareWalk, type FilePieces, type SourceFile } from '../source.ts';
 import { type Decoded, decodeBlob } from './blob.ts';
@@ -171,7 +171,7 @@ class Loader {
     if (this.#room && this.#room.left < 0) return;
     if (file.unreadable !== undefined) {
       const hint = 'every file of a catalog must be a regular file, or a link to one';
-      this.#find('fbc/unreadable', file.unreadable, start(file.path), hint);
+      this.#find('fbc/unreadable', file.unreadable, startOf(file.path), hint);
       return;
     }
     const { size, pieces } = file.readPieces?.() ?? wholeFile(await file.read());
@@ -180,7 +180,7 @@ class Loader {
       this.#find(
         'fbc/limits',
         message,
-        start(file.path),
+        startOf(file.path),
         'split the file, or raise limits.fileBytes in the policy',
       );
       return;
@@ -252,8 +252,4 @@ const decodedBundles = new WeakMap<object, Bundle>();
 
 function wholeFile(bytes: Uint8Array): FilePieces {
   return { size: bytes.length, pieces: [bytes] };
-}
-
-function start(file: string): Location {
-  return { file, line: 1, column: 1 };
 }

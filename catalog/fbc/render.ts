@@ -5,7 +5,7 @@
  */
 
 import { indentedJson, indentMembers, jsonString, RawJson } from '../go/json-text.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, textOf } from '../go/shape.ts';
 import { sortAsGo } from '../go/sort.ts';
 import { compareText } from '../go/text.ts';
 import { emitYaml } from '../yaml/emit.ts';
@@ -94,33 +94,33 @@ function membersOf(blob: Blob): Members | undefined {
     case 'olm.package':
       return [
         ['schema', blob.schema],
-        ['name', text(fields['name'])],
-        ['defaultChannel', text(fields['defaultChannel'])],
+        ['name', textOf(fields['name'])],
+        ['defaultChannel', textOf(fields['defaultChannel'])],
         ['icon', isObject(fields['icon']) ? iconMembers(fields['icon']) : undefined],
-        ['description', text(fields['description']) || undefined],
+        ['description', textOf(fields['description']) || undefined],
         ['properties', propertyList(fields['properties'])],
       ];
     case 'olm.channel':
       return [
         ['schema', blob.schema],
-        ['name', text(fields['name'])],
-        ['package', text(fields['package'])],
+        ['name', textOf(fields['name'])],
+        ['package', textOf(fields['package'])],
         ['entries', list(fields['entries'])?.map(entryMembers) ?? null],
         ['properties', propertyList(fields['properties'])],
       ];
     case 'olm.bundle':
       return [
         ['schema', blob.schema],
-        ['name', text(fields['name']) || undefined],
-        ['package', text(fields['package']) || undefined],
-        ['image', text(fields['image'])],
+        ['name', textOf(fields['name']) || undefined],
+        ['package', textOf(fields['package']) || undefined],
+        ['image', textOf(fields['image'])],
         ['properties', propertyList(manifestsLast(list(fields['properties'])))],
         ['relatedImages', relatedImageList(list(fields['relatedImages']))],
       ];
     default:
       return [
         ['schema', blob.schema],
-        ['package', text(fields['package'])],
+        ['package', textOf(fields['package'])],
         ['entries', list(fields['entries'])?.map(deprecationMembers) ?? null],
       ];
   }
@@ -136,10 +136,6 @@ class Struct {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function list(value: unknown): readonly Fields[] | undefined {
   return Array.isArray(value) ? value.map((item) => (isObject(item) ? item : {})) : undefined;
 }
@@ -149,7 +145,7 @@ function iconMembers(icon: Fields): Struct {
   const data = icon['base64data'];
   return new Struct([
     ['base64data', typeof data === 'string' ? data.replaceAll(/[\r\n]/g, '') : null],
-    ['mediatype', text(icon['mediatype'])],
+    ['mediatype', textOf(icon['mediatype'])],
   ]);
 }
 
@@ -157,10 +153,10 @@ function iconMembers(icon: Fields): Struct {
 function entryMembers(entry: Fields): Struct {
   const skips = entry['skips'];
   return new Struct([
-    ['name', text(entry['name'])],
-    ['replaces', text(entry['replaces']) || undefined],
-    ['skips', Array.isArray(skips) && skips.length > 0 ? skips.map(text) : undefined],
-    ['skipRange', text(entry['skipRange']) || undefined],
+    ['name', textOf(entry['name'])],
+    ['replaces', textOf(entry['replaces']) || undefined],
+    ['skips', Array.isArray(skips) && skips.length > 0 ? skips.map(textOf) : undefined],
+    ['skipRange', textOf(entry['skipRange']) || undefined],
   ]);
 }
 
@@ -171,11 +167,11 @@ function deprecationMembers(entry: Fields): Struct {
     [
       'reference',
       new Struct([
-        ['schema', text(reference['schema'])],
-        ['name', text(reference['name']) || undefined],
+        ['schema', textOf(reference['schema'])],
+        ['name', textOf(reference['name']) || undefined],
       ]),
     ],
-    ['message', text(entry['message'])],
+    ['message', textOf(entry['message'])],
   ]);
 }
 
@@ -184,7 +180,7 @@ const MANIFESTS: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.me
 /** Properties with the manifests behind all others. */
 function manifestsLast(properties: readonly Fields[] | undefined): readonly Fields[] | undefined {
   if (!properties) return undefined;
-  const isManifest = (property: Fields): boolean => MANIFESTS.has(text(property['type']));
+  const isManifest = (property: Fields): boolean => MANIFESTS.has(textOf(property['type']));
   return [...properties.filter((property) => !isManifest(property)), ...properties.filter(isManifest)];
 }
 
@@ -195,7 +191,7 @@ function propertyList(value: unknown): readonly Struct[] | undefined {
   return properties.map(
     (property) =>
       new Struct([
-        ['type', text(property['type'])],
+        ['type', textOf(property['type'])],
         ['value', property['value'] ?? null],
       ]),
   );
@@ -204,7 +200,7 @@ function propertyList(value: unknown): readonly Struct[] | undefined {
 /** Related images in opm's order, which goes by image. Go's sort need not keep the order of equal ones. */
 function relatedImageList(images: readonly Fields[] | undefined): readonly Struct[] | undefined {
   if (!images || images.length === 0) return undefined;
-  const named = images.map((image) => ({ name: text(image['name']), image: text(image['image']) }));
+  const named = images.map((image) => ({ name: textOf(image['name']), image: textOf(image['image']) }));
   return sortAsGo(named, (a, b) => compareText(a.image, b.image) < 0).map(
     ({ name, image }) =>
       new Struct([

@@ -426,3 +426,22 @@ function goName(shape: Shape): string {
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** An object; one without members for any other value. */
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+/** A list; an empty one for any other value. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+/** A text; the empty one for any other value. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

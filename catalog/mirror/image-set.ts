@@ -19,6 +19,7 @@ import {
   type StructShape,
   structShape,
   text,
+  textOf,
 } from '../go/shape.ts';
 import { MOST_STEPS, type Steps, withinSteps } from '../go/steps.ts';
 import { REPOSITORY } from '../reference.ts';
@@ -294,7 +295,7 @@ class Reader {
   /** The platforms that a part of the configuration selects. */
   #platforms(fields: Fields, path: Path): { readonly platforms?: readonly string[] } {
     const texts = objects(fields['platforms']).map(({ os, architecture }, i) => {
-      const platform = `${string(os)}/${string(architecture)}`;
+      const platform = `${textOf(os)}/${textOf(architecture)}`;
       if (!isPlatform(platform))
         this.report('a platform must have an os and an architecture, for example linux and amd64', [
           ...path,
@@ -346,9 +347,9 @@ class Reader {
 
   /** One entry of `operators`. */
   #catalog(operator: Fields, path: Path): CatalogSelection {
-    if (string(operator['catalog']) === '') this.report('a catalog has no reference', path);
+    if (textOf(operator['catalog']) === '') this.report('a catalog has no reference', path);
     this.#checkRepository(operator['targetCatalog'], [...path, 'targetCatalog']);
-    if (string(operator['targetName']) !== '')
+    if (textOf(operator['targetName']) !== '')
       this.report('oc-mirror v2 has no targetName; use targetCatalog', [...path, 'targetName']);
     const packages = objects(operator['packages']).map((one, i) =>
       this.#package(one, [...path, 'packages', i]),
@@ -359,7 +360,7 @@ class Reader {
       'package',
     );
     return {
-      catalog: withoutTransport(string(operator['catalog'])),
+      catalog: withoutTransport(textOf(operator['catalog'])),
       full: operator['full'] === true,
       ...texts(operator, ['targetCatalog', 'targetTag', 'targetCatalogSourceTemplate']),
       packages,
@@ -369,7 +370,7 @@ class Reader {
 
   /** One package of a catalog. */
   #package(one: Fields, path: Path): PackageSelection {
-    if (string(one['name']) === '') this.report('a package has no name', path);
+    if (textOf(one['name']) === '') this.report('a package has no name', path);
     const channels = objects(one['channels']).map((channel, i) =>
       this.#channel(channel, one, [...path, 'channels', i]),
     );
@@ -379,7 +380,7 @@ class Reader {
       'channel',
     );
     return {
-      name: string(one['name']),
+      name: textOf(one['name']),
       ...texts(one, ['defaultChannel']),
       ...this.#versions(one, path),
       channels,
@@ -388,21 +389,21 @@ class Reader {
 
   /** One channel of a package. Reports versions that are selected both here and for the package. */
   #channel(channel: Fields, ofPackage: Fields, path: Path): ChannelSelection {
-    if (string(channel['name']) === '') this.report('a channel has no name', path);
+    if (textOf(channel['name']) === '') this.report('a channel has no name', path);
     const both = [channel, ofPackage].every(
-      ({ minVersion, maxVersion }) => string(minVersion) + string(maxVersion) !== '',
+      ({ minVersion, maxVersion }) => textOf(minVersion) + textOf(maxVersion) !== '',
     );
     if (both)
       this.report(
         'versions are selected for both the package and its channel: select them in one place',
         path,
       );
-    return { name: string(channel['name']), ...this.#versions(channel, path) };
+    return { name: textOf(channel['name']), ...this.#versions(channel, path) };
   }
 
   /** The versions that are selected. Reports bounds that are not versions, or that no version is between. */
   #versions(fields: Fields, path: Path): VersionSelection {
-    if (string(fields['minBundle']) !== '')
+    if (textOf(fields['minBundle']) !== '')
       this.report('oc-mirror v2 has no minBundle; use minVersion', [...path, 'minBundle']);
     const chosen = texts(fields, ['minVersion', 'maxVersion']);
     for (const [field, version] of Object.entries(chosen)) {
@@ -421,13 +422,13 @@ class Reader {
 
   /** One entry of `additionalImages`. */
   #additional(image: Fields, path: Path): AdditionalImage {
-    const reference = withoutTransport(string(image['name']));
+    const reference = withoutTransport(textOf(image['name']));
     if (!/[:@]/.test(reference.slice(reference.lastIndexOf('/') + 1))) {
       this.report(`${JSON.stringify(reference)} has neither a tag nor a digest`, [...path, 'name']);
     }
     this.#checkRepository(image['targetRepo'], [...path, 'targetRepo']);
-    const repository = string(image['targetRepo']);
-    const tag = string(image['targetTag']);
+    const repository = textOf(image['targetRepo']);
+    const tag = textOf(image['targetTag']);
     return {
       reference,
       ...(repository === '' ? {} : { repository }),
@@ -441,7 +442,7 @@ class Reader {
    * reported.
    */
   #blocked(image: Fields, path: Path): BlockedImages[] {
-    const pattern = withinSteps(() => compileGoRegexp(string(image['name']), this.#steps));
+    const pattern = withinSteps(() => compileGoRegexp(textOf(image['name']), this.#steps));
     if (pattern) {
       const { source } = pattern;
       return [{ source, test: (text) => pattern.test(text, this.#steps) }];
@@ -455,7 +456,7 @@ class Reader {
 
   /** Reports a target that has more than a repository. */
   #checkRepository(value: unknown, path: Path): void {
-    if (string(value) === '' || REPOSITORY.test(string(value))) return;
+    if (textOf(value) === '' || REPOSITORY.test(textOf(value))) return;
     this.report(`${JSON.stringify(value)} must be a repository without host, tag or digest`, path);
   }
 
@@ -512,10 +513,6 @@ function uniqueName({ catalog, targetCatalog = '', targetTag = '' }: CatalogSele
   return targetCatalog + targetTag === '' ? catalog : `${catalog} as ${targetCatalog}:${targetTag}`;
 }
 
-function string(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function objects(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -523,7 +520,7 @@ function objects(value: unknown): readonly Fields[] {
 /** Those of the fields that hold text. */
 function texts<K extends string>(fields: Fields, keys: readonly K[]): { [key in K]?: string } {
   const found: { [key in K]?: string } = {};
-  for (const key of keys) if (string(fields[key]) !== '') found[key] = string(fields[key]);
+  for (const key of keys) if (textOf(fields[key]) !== '') found[key] = textOf(fields[key]);
   return found;
 }
 

@@ -6,8 +6,8 @@
 import type { Blob, Blobs, Bundle } from '../fbc/model.ts';
 import { visitBlobs } from '../fbc/visit.ts';
 import type { Finding, Location } from '../finding.ts';
-import { ownText } from '../go/own-text.ts';
 import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
+import { ownText } from '../go/text.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
 import { csvOf, usedImages } from '../references/csv.ts';
 import type { CatalogSource } from '../source.ts';

@@ -8,8 +8,8 @@ import type { Bundle } from '../fbc/model.ts';
 import { canonicalJson } from '../fbc/same-bundle.ts';
 import { decodeBase64 } from '../go/base64.ts';
 import { onceFor } from '../go/once.ts';
-import { ownText } from '../go/own-text.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, objectOf, textOf } from '../go/shape.ts';
+import { ownText } from '../go/text.ts';
 import { usedImages } from '../references/csv.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -136,8 +136,12 @@ export interface ManifestPart {
 /** What is kept of a manifest: its kind and name, and the facts of a ClusterServiceVersion. */
 export function manifestPart(value: unknown): ManifestPart {
   if (!isObject(value)) return { api: undefined, csv: undefined };
-  const kind = text(value['kind']);
-  const api = { apiVersion: text(value['apiVersion']), kind, name: text(fields(value['metadata'])['name']) };
+  const kind = textOf(value['kind']);
+  const api = {
+    apiVersion: textOf(value['apiVersion']),
+    kind,
+    name: textOf(objectOf(value['metadata'])['name']),
+  };
   return {
     api,
     csv: kind === 'ClusterServiceVersion' ? csvFacts(api.name, value) : undefined,
@@ -182,18 +186,18 @@ function beginningOfCrd(data: string): ManifestPart | undefined {
 
 /** What is kept of a ClusterServiceVersion. */
 function csvFacts(name: string, csv: Fields): CsvFacts {
-  const spec = fields(csv['spec']);
-  const strategy = fields(fields(spec['install'])['spec']);
+  const spec = objectOf(csv['spec']);
+  const strategy = objectOf(objectOf(spec['install'])['spec']);
   return {
     name,
-    version: text(spec['version']),
-    minKubeVersion: text(spec['minKubeVersion']),
+    version: textOf(spec['version']),
+    minKubeVersion: textOf(spec['minKubeVersion']),
     installModes: modesIn(spec['installModes']),
     ownedCrds: ownedIn(spec['customresourcedefinitions']),
     requiredCrds: requiredIn(spec['customresourcedefinitions']),
     ownedApiServices: ownedIn(spec['apiservicedefinitions']),
-    apiServers: list(fields(spec['apiservicedefinitions'])['owned']).map((one) =>
-      text(one['deploymentName']),
+    apiServers: list(objectOf(spec['apiservicedefinitions'])['owned']).map((one) =>
+      textOf(one['deploymentName']),
     ),
     deployments: list(strategy['deployments']).map(deploymentIn),
     webhooks: list(spec['webhookdefinitions']).map(webhookIn),
@@ -210,7 +214,7 @@ function metadataFacts(metadata: Fields): CsvFacts {
   return {
     name: '',
     version: '',
-    minKubeVersion: text(metadata['minKubeVersion']),
+    minKubeVersion: textOf(metadata['minKubeVersion']),
     installModes: modesIn(metadata['installModes']),
     ownedCrds: ownedIn(metadata['crdDescriptions']),
     requiredCrds: requiredIn(metadata['crdDescriptions']),
@@ -227,23 +231,26 @@ function metadataFacts(metadata: Fields): CsvFacts {
 function modesIn(value: unknown): ReadonlySet<string> | undefined {
   const modes = list(value);
   if (modes.length === 0) return undefined;
-  return new Set(modes.filter(({ supported }) => supported === true).map(({ type }) => text(type)));
+  return new Set(modes.filter(({ supported }) => supported === true).map(({ type }) => textOf(type)));
 }
 
 function ownedIn(listed: unknown): string[] {
-  return list(fields(listed)['owned']).map(({ name }) => text(name));
+  return list(objectOf(listed)['owned']).map(({ name }) => textOf(name));
 }
 
 function requiredIn(listed: unknown): RequiredCrd[] {
-  return list(fields(listed)['required']).map(({ name, kind }) => ({ name: text(name), kind: text(kind) }));
+  return list(objectOf(listed)['required']).map(({ name, kind }) => ({
+    name: textOf(name),
+    kind: textOf(kind),
+  }));
 }
 
 /** What is kept of a webhook's definition. */
 function webhookIn(webhook: Fields): Webhook {
   return {
-    name: text(webhook['generateName']),
-    type: text(webhook['type']),
-    failurePolicy: text(webhook['failurePolicy']) || 'Fail',
+    name: textOf(webhook['generateName']),
+    type: textOf(webhook['type']),
+    failurePolicy: textOf(webhook['failurePolicy']) || 'Fail',
     rules: list(webhook['rules']).map(
       (rule) => `${texts(rule['resources']).join(' ')} (${texts(rule['operations']).join(' ')})`,
     ),
@@ -251,21 +258,21 @@ function webhookIn(webhook: Fields): Webhook {
       apiGroups: texts(rule['apiGroups']),
       resources: texts(rule['resources']),
     })),
-    deployment: text(webhook['deploymentName']),
+    deployment: textOf(webhook['deploymentName']),
   };
 }
 
 function deploymentIn({ name, spec }: Fields): Deployment {
   return {
-    name: text(name),
-    selector: selectorText(fields(fields(spec)['selector'])),
-    privileges: privilegesIn(fields(fields(fields(spec)['template'])['spec'])),
+    name: textOf(name),
+    selector: selectorText(objectOf(objectOf(spec)['selector'])),
+    privileges: privilegesIn(objectOf(objectOf(objectOf(spec)['template'])['spec'])),
   };
 }
 
 /** What Kubernetes compares of a selector: the order of labels means nothing to it, that of expressions does. */
 function selectorText(selector: Fields): string {
-  const [labels, expressions] = [fields(selector['matchLabels']), list(selector['matchExpressions'])];
+  const [labels, expressions] = [objectOf(selector['matchLabels']), list(selector['matchExpressions'])];
   return Object.keys(labels).length + expressions.length === 0 ? '' : canonicalJson([labels, expressions]);
 }
 
@@ -274,13 +281,13 @@ const STRONG = ['ALL', 'SYS_ADMIN', 'SYS_MODULE', 'SYS_PTRACE', 'SYS_RAWIO', 'BP
 
 /** What the standard `baseline` for pods forbids, and root. */
 function privilegesIn(pod: Fields): string[] {
-  const own = fields(pod['securityContext']);
+  const own = objectOf(pod['securityContext']);
   const contexts = [...list(pod['initContainers']), ...list(pod['containers'])].map((container) => ({
     // Kubernetes lets a container inherit the user of its pod.
     runAsUser: own['runAsUser'],
-    ...fields(container['securityContext']),
+    ...objectOf(container['securityContext']),
   })) as Fields[];
-  const capabilities = contexts.flatMap((one) => texts(fields(one['capabilities'])['add']));
+  const capabilities = contexts.flatMap((one) => texts(objectOf(one['capabilities'])['add']));
   return [
     ...(contexts.some((one) => one['privileged'] === true) ? ['privileged containers'] : []),
     ...(contexts.some((one) => one['runAsUser'] === 0) ? ['containers that run as root'] : []),
@@ -300,7 +307,7 @@ function privilegesIn(pod: Fields): string[] {
 function permissionsIn(value: unknown, wide: boolean): Permission[] {
   return list(value).map(({ serviceAccountName, rules }) => ({
     wide,
-    account: text(serviceAccountName),
+    account: textOf(serviceAccountName),
     rules: list(rules).map((rule) => ({
       verbs: texts(rule['verbs']),
       apiGroups: texts(rule['apiGroups']),
@@ -311,18 +318,10 @@ function permissionsIn(value: unknown, wide: boolean): Permission[] {
   }));
 }
 
-function fields(value: unknown): Fields {
-  return isObject(value) ? value : {};
-}
-
 function list(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(fields) : [];
+  return Array.isArray(value) ? value.map(objectOf) : [];
 }
 
 function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

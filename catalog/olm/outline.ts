@@ -7,7 +7,7 @@ import { keepPlaces } from '../fbc/document.ts';
 import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import type { EachBlob } from '../fbc/load.ts';
 import type { Blob, Bundle, Channel, Deprecations, PackageBlob, Property } from '../fbc/model.ts';
-import { ownText } from '../go/own-text.ts';
+import { ownText } from '../go/text.ts';
 import { parseJson } from '../json.ts';
 import { formatVersion, parseVersion } from '../version/version.ts';
 import { REQUIRING } from './resolve/requirement.ts';

@@ -1,7 +1,7 @@
 /** A set of operators that a team publishes to be installed together under OLM v1: ClusterExtensions in one file. */
 import type { ManifestFile } from '../bundle/manifest.ts';
 import type { Location } from '../finding.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, isTexts } from '../go/shape.ts';
 
 export interface PublishedSet {
   readonly file: string;
@@ -39,8 +39,4 @@ export function publishedSet({ path, documents }: ManifestFile): PublishedSet | 
 function within(value: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
   const found = value[key];
   return isObject(found) ? found : {};
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

@@ -1,7 +1,7 @@
 /** What registries said about the references of a catalog, for the rules that check it. */
+import type { ReferenceSite } from '../reference.ts';
 import type { ReferenceLock } from './lock.ts';
-import type { ReferenceSite } from './reference-site.ts';
-import type { Support } from './support.ts';
+import type { Support } from './site.ts';
 
 /** What a registry said about one reference. */
 export type Lookup =

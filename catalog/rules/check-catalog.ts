@@ -19,7 +19,7 @@ import {
   type Property,
 } from '../fbc/model.ts';
 import { compareFindings, type Finding } from '../finding.ts';
-import { ownText } from '../go/own-text.ts';
+import { ownText } from '../go/text.ts';
 import type { CatalogSource } from '../source.ts';
 import { formatVersion, parseVersion } from '../version/version.ts';
 import {

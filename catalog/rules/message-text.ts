@@ -39,8 +39,8 @@ export function channelText(channel: string, ofPackage: string): string {
 }
 
 /** `1.0.0 is` or `1.0.0 and 1.0.1 are`. */
-export function listWithVerb(names: readonly string[], one: string, many: string): string {
-  return `${listed(names)} ${names.length === 1 ? one : many}`;
+export function listWithVerb(names: readonly string[]): string {
+  return `${listed(names)} ${names.length === 1 ? 'is' : 'are'}`;
 }
 
 /** The end of an upgrade path, and why it ends there. */

@@ -1,7 +1,6 @@
 /** Visits the replies of registries, place by place. */
-import { repositoryName } from '../reference.ts';
+import { type ReferenceSite, repositoryName, type SiteKind } from '../reference.ts';
 import type { Lookup, ResolvedReferences } from '../references/lookup.ts';
-import type { ReferenceSite, SiteKind } from '../references/reference-site.ts';
 import { lookupKey } from '../references/site.ts';
 import { quoted } from './rule.ts';
 

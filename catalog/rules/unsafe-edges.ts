@@ -12,7 +12,7 @@ import { Undecided } from '../undecided.ts';
 import { satisfies } from '../version/satisfies.ts';
 import { tryParseRange } from '../version/version.ts';
 import { entryIn } from './finding-location.ts';
-import type { BundleOf, Origin } from './origins.ts';
+import type { BundleOf, Origin } from './new-upgrades.ts';
 
 /** An automatic upgrade. */
 export interface UsedEdge {

@@ -6,8 +6,7 @@
  * @see https://github.com/blang/semver/tree/v4.0.0
  */
 import SemVer from 'semver/classes/semver.js';
-import { ownText } from '../go/own-text.ts';
-import { compareText, goQuoted, goTrimmed } from '../go/text.ts';
+import { compareText, goQuoted, goTrimmed, ownText } from '../go/text.ts';
 
 /** A non-negative integer up to 2^64-1; bigint above 2^53. */
 type Uint64 = number | bigint;

@@ -6,8 +6,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, listFiles, type PathChange } from '../git/tree.ts';
-import { bundleFolderOf } from '../policy/bundle-directory.ts';
-import { isVersionFolder } from '../policy/layout.ts';
+import { bundleFolderOf, isVersionFolder } from '../policy/layout.ts';
 import type { AllowableClass } from '../policy/policy.ts';
 import { sharedPackages } from './catalogs.ts';
 import {

@@ -7,8 +7,8 @@ import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isTree, joinPath } from '../git/tree.ts';
 import { LruCache } from '../lru-cache.ts';
-import { bundleDepth } from '../policy/bundle-directory.ts';
 import {
+  bundleDepth,
   type Captured,
   type CompiledPattern,
   catalogName,

@@ -35,10 +35,9 @@ import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
 import type { CheckReport, DisconnectedReport } from './report.ts';
 import type { Asked } from './request.ts';
-import type { LoadedCatalogs } from './world/catalogs.ts';
+import { type LoadedCatalogs, renamedFindings } from './world/catalogs.ts';
 import type { KeptOutlines } from './world/context.ts';
 import { readWorld, type WorldSources } from './world/read-world.ts';
-import { renamedFindings } from './world/renamed-catalogs.ts';
 import type { CheckScene } from './world/scene.ts';
 import type { BeforeAndAfter } from './world/touched-catalog.ts';
 

@@ -1,9 +1,7 @@
 /** One piece of data under a tag: an artifact with one layer. */
-import type { TagReference } from '../../catalog/reference.ts';
-import { formatReference } from '../../catalog/reference.ts';
+import { formatReference, type TagReference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { digestOf } from '../oci/digest.ts';
-import { bytesBlob } from '../oci/image/content.ts';
+import { bytesBlob, digestOf } from '../oci/digest.ts';
 import { OCI_MANIFEST } from '../oci/media-types.ts';
 import { parseManifest } from '../oci/registry/image.ts';
 import { type ImageContent, pushImage } from '../oci/registry/push.ts';

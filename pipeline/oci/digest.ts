@@ -2,6 +2,7 @@
 import crypto, { createHash, type Hash } from 'node:crypto';
 import { checkDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import type { BlobSource } from '../ports.ts';
 
 /** `crypto.hash` costs much less for a small input than a `Hash`; Node 20.11 does not have it. */
 const hexOf: (algorithm: string, bytes: Uint8Array) => string = crypto.hash
@@ -82,4 +83,17 @@ export function digestMismatch(what: string, expected: string, found: string): P
 /** Items without repeated digests, in the order in which each comes first: images and platforms share layers. */
 export function uniqueByDigest<T extends { readonly digest: string }>(items: readonly T[]): T[] {
   return [...new Map(items.map((item) => [item.digest, item])).values()];
+}
+
+// Blobs from bytes in memory.
+
+/** A blob from bytes in memory. */
+export function bytesBlob(bytes: Uint8Array): BlobSource {
+  return {
+    digest: digestOf(bytes),
+    size: bytes.length,
+    async *open(from) {
+      yield bytes.subarray(from);
+    },
+  };
 }

@@ -34,7 +34,7 @@ export interface StreamedEntry extends TarMember {
 export class InvalidTar extends Error {}
 
 /** Bytes of an archive, read from its beginning to its end. */
-export interface TarInput {
+interface TarInput {
   /** Bytes that were taken or passed over so far. */
   position(): number;
   /** The next so many bytes. @throws an error when there are fewer */

@@ -11,7 +11,7 @@ import { openSource, type Source } from '../oci/registry/open.ts';
 import type { Trust } from '../oci/signatures/signatures.ts';
 import { isSigned, verifySignatures, whyUnsigned } from '../oci/signatures/verify.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { SignatureDemands } from '../policy/signatures.ts';
+import type { SignatureDemands } from '../policy/registries.ts';
 import type { Descriptor, Registry } from '../ports.ts';
 
 export interface OpenBase {

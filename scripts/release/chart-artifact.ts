@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { load } from 'js-yaml';
 import { packTar, type TarEntry } from 'modern-tar';
-import { bytesBlob } from '../../pipeline/oci/image/content.ts';
+import { bytesBlob } from '../../pipeline/oci/digest.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import { type Artifact, gzipped, json, manifestOf, type Release } from './artifact.ts';

@@ -2,8 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { packTar, type TarEntry } from 'modern-tar';
-import { digestOf } from '../../pipeline/oci/digest.ts';
-import { bytesBlob } from '../../pipeline/oci/image/content.ts';
+import { bytesBlob, digestOf } from '../../pipeline/oci/digest.ts';
 import { OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import { descriptorOf, isElsewhere } from '../../pipeline/oci/registry/image.ts';
 import { blobOf, type ImageContent } from '../../pipeline/oci/registry/push.ts';

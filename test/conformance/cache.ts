@@ -1,8 +1,13 @@
 // The cache that opm writes for small catalogs, and the digest that it seals it with.
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleFiles, type CacheFile, metaFile } from '../../catalog/fbc/cache/files.ts';
-import { packageMember, packagesJson } from '../../catalog/fbc/cache/package-index.ts';
+import {
+  bundleFiles,
+  type CacheFile,
+  metaFile,
+  packageMember,
+  packagesJson,
+} from '../../catalog/fbc/cache/files.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { catalogOf } from '../../catalog/fbc/model.ts';
 import { compareText } from '../../catalog/go/text.ts';

@@ -1,9 +1,8 @@
 // Bundles rendered: bytes where opm rendered them, and a refusal where it refused.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ImageTemplate, parseImageTemplate } from '../../catalog/bundle/image-template.ts';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
-import { renderBundle } from '../../catalog/bundle/render.ts';
+import { type ImageTemplate, parseImageTemplate, renderBundle } from '../../catalog/bundle/render.ts';
 import { renderBlob } from '../../catalog/fbc/render.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { isolated } from './isolated.ts';

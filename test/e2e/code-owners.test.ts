@@ -1,8 +1,9 @@
 /** Patterns of CODEOWNERS, in comparison with two programs of others: hmarr/codeowners (Go), and Snyk's in npm test. */
+
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePattern } from '../../pipeline/policy/owners/code-owners-pattern.ts';
+import { parsePattern } from '../../pipeline/policy/owners/code-owners.ts';
 import { patternsAndPaths } from '../fakes/code-owners-pairs.ts';
 import { isOnPath } from '../fakes/tools.ts';
 

@@ -1,8 +1,7 @@
 /** A small catalog repository with owners and a policy, and pull requests to it. */
 import { createHash } from 'node:crypto';
-import type { Change } from '../../pipeline/change/change.ts';
+import { type Change, subjectDigests } from '../../pipeline/change/change.ts';
 import { classifyChange } from '../../pipeline/change/classify.ts';
-import { subjectDigests } from '../../pipeline/change/digest.ts';
 import type { Review } from '../../pipeline/check/authority/approval.ts';
 import {
   type AuthorityDecision,

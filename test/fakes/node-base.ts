@@ -2,8 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
 import { parseReference } from '../../catalog/reference.ts';
-import { digestOf } from '../../pipeline/oci/digest.ts';
-import { bytesBlob } from '../../pipeline/oci/image/content.ts';
+import { bytesBlob, digestOf } from '../../pipeline/oci/digest.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import type { Manifest } from '../../pipeline/ports.ts';
 import { testClient } from './host.ts';

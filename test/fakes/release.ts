@@ -1,8 +1,7 @@
 /** Payloads of OpenShift releases. */
 import { gzipSync } from 'node:zlib';
 import { TAR_END, tarHeader, tarPadding } from '../../catalog/fbc/cache/tar.ts';
-import { digestOf } from '../../pipeline/oci/digest.ts';
-import { bytesBlob } from '../../pipeline/oci/image/content.ts';
+import { bytesBlob, digestOf } from '../../pipeline/oci/digest.ts';
 import { OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 

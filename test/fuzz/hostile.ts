@@ -23,9 +23,8 @@ import { readChartFiles } from '../../pipeline/mirror/charts/chart-files.ts';
 import { readKeyring } from '../../pipeline/mirror/releases/openpgp.ts';
 import { decompressed } from '../../pipeline/oci/image/decompress.ts';
 import { compileLayout } from '../../pipeline/policy/layout.ts';
-import { readCodeOwners } from '../../pipeline/policy/owners/code-owners.ts';
-import { parsePattern } from '../../pipeline/policy/owners/code-owners-pattern.ts';
-import { isTemplateText } from '../../pipeline/policy/template-text.ts';
+import { parsePattern, readCodeOwners } from '../../pipeline/policy/owners/code-owners.ts';
+import { isTemplateText } from '../../pipeline/policy/setup/catalog-files.ts';
 import { unpackedReport } from '../../pipeline/report/packed-report.ts';
 import { sharedIn } from '../../playground/share.ts';
 import { tar } from '../fakes/image.ts';
@@ -94,7 +93,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     read: layer,
   },
   zstd: {
-    reads: ['pipeline/oci/image/zstd-frames.ts', 'pipeline/oci/image/zstd-library.ts'],
+    reads: ['pipeline/oci/image/zstd-frames.ts'],
     what: 'blocks of one byte, window of 128 MiB',
     bytes: () => zstdBomb(40_000),
     read: layer,
@@ -171,8 +170,8 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
   bundles: {
     reads: [
       'catalog/bundle/manifest.ts',
-      'catalog/bundle/image-template.ts',
-      'pipeline/catalogs/bundle/folders.ts',
+      'catalog/bundle/render.ts',
+      'pipeline/catalogs/bundle/manifest-lookups.ts',
     ],
     what: 'nesting',
     bytes: () => nested(50_000),
@@ -195,7 +194,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
       text(`apiVersion: portolan/v1alpha1\nkind: Portolan\nbranches: ['${'*a'.repeat(50_000)}']\n`),
   },
   CODEOWNERS: {
-    reads: ['pipeline/policy/owners/code-owners-pattern.ts'],
+    reads: ['pipeline/policy/owners/code-owners.ts'],
     what: 'stars in a pattern, a path of 20 kB',
     bytes: () => text('**/*a'.repeat(4000)),
     read: (bytes) => parsePattern(Buffer.from(bytes).toString()).matches('a/'.repeat(10_000)),
@@ -207,7 +206,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     read: (bytes) => readCodeOwners(Buffer.from(bytes).toString()),
   },
   'texts of templates': {
-    reads: ['pipeline/policy/template-text.ts', 'pipeline/cli/lsp/other-files.ts'],
+    reads: ['pipeline/policy/setup/catalog-files.ts', 'pipeline/cli/lsp/other-files.ts'],
     what: 'empty lines',
     bytes: () => text(`olm.x${'\n'.repeat(1_000_000)}`),
     read: (bytes) => [
@@ -292,7 +291,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     reads: [
       'catalog/version/version.ts',
       'catalog/olm/resolve/release.ts',
-      'catalog/rules/bundle-checks/version-range.ts',
+      'catalog/bundle/openshift-range.ts',
     ],
     what: 'digits',
     bytes: () => Buffer.alloc(900_000, 0x31),
@@ -341,7 +340,6 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
       'catalog/mirror/image-set.ts',
       'catalog/mirror/mapping.ts',
       'catalog/mirror/node/registries-conf.ts',
-      'catalog/mirror/node/toml-tables.ts',
       'catalog/mirror/read.ts',
       'catalog/mirror/report.ts',
       'pipeline/mirror/archive/receipt.ts',

@@ -2,8 +2,8 @@
 import { FORGE, type Mutation, SHORT } from './mutation.ts';
 
 const DIRECTORY_TEST = 'test/pipeline/directory.test.ts';
-const PATTERN = 'pipeline/policy/owners/code-owners-pattern.ts';
-const PATTERN_TEST = 'test/pipeline/policy/owners/code-owners-pattern.test.ts';
+const PATTERN = 'pipeline/policy/owners/code-owners.ts';
+const PATTERN_TEST = 'test/pipeline/policy/owners/code-owners.test.ts';
 const OWNERS_TEST = 'test/pipeline/policy/owners/owners.test.ts';
 
 const REGISTRY = 'pipeline/oci/registry/embedded/server.ts';
@@ -17,7 +17,7 @@ const CEL = 'catalog/fbc/cel/cel.ts';
 const CEL_TEST = 'test/catalog/fbc/cel/cel.test.ts';
 const UNDECIDED_TEST = 'test/catalog/undecided.test.ts';
 
-const TREE_SOURCE_TEST = 'test/pipeline/catalogs/render/tree-source.slow.test.ts';
+const IMAGE_TEST = 'test/pipeline/catalogs/render/image.slow.test.ts';
 const PIECES_TEST = 'test/pipeline/file-pieces.slow.test.ts';
 
 const FRAMES = 'pipeline/oci/image/zstd-frames.ts';
@@ -51,7 +51,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 79,
     without: 'comments that end where the line does',
-    file: 'catalog/mirror/helm/template-images.ts',
+    file: 'catalog/mirror/helm/chart-images.ts',
     text: '(?:#[\\s\\S]*)?$/',
     instead: '(?:#.*)?$/',
     test: 'test/pipeline/long-texts.test.ts',
@@ -317,7 +317,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 99,
     without: 'the type of a signed payload',
-    file: 'pipeline/oci/signatures/simple-signing.ts',
+    file: 'pipeline/oci/signatures/signatures.ts',
     text: 'if (found !== type) throw',
     instead: 'if (found === undefined) throw',
     test: 'test/pipeline/publish/attest/attest.slow.test.ts',
@@ -415,7 +415,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 110,
     without: 'reading each part of a schema once',
-    file: 'catalog/crd/meaning.ts',
+    file: 'catalog/crd/compare.ts',
     text: 'return isObject(value) ? this.#ofSchema(value) : this.#value(value);',
     instead: 'return isObject(value) ? this.#ofSchema({ ...value }) : this.#value(value);',
     test: 'test/catalog/crd/safety.test.ts',
@@ -449,10 +449,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 107,
     without: 'reading templates of charts as YAML',
-    file: 'catalog/mirror/helm/template-images.ts',
+    file: 'catalog/mirror/helm/chart-images.ts',
     text: "if (typeof read === 'string') manifests.push({ file, body: read });",
     instead: "if (typeof read === 'string') continue;",
-    test: 'test/catalog/mirror/helm/template-images.test.ts',
+    test: 'test/catalog/mirror/helm/chart-images.test.ts',
   },
   {
     attack: 70,
@@ -757,7 +757,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 49,
     without: 'a limit of wrong passwords',
-    file: 'pipeline/oci/registry/embedded/attempts.ts',
+    file: 'pipeline/oci/registry/embedded/htpasswd.ts',
     text: 'const isTooMany = recent.length + own.size >= MOST_WRONG;',
     instead: 'const isTooMany = recent.length + own.size >= MOST_WRONG * 1000;',
     test: EXPOSED,
@@ -765,7 +765,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 49,
     without: 'one check of what an address brings several times',
-    file: 'pipeline/oci/registry/embedded/attempts.ts',
+    file: 'pipeline/oci/registry/embedded/htpasswd.ts',
     text: 'if (same) return same;',
     instead: '',
     test: EXPOSED,
@@ -1123,10 +1123,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 80,
     without: 'counting a file for each link to it',
-    file: 'pipeline/catalogs/render/tree-source.ts',
+    file: 'pipeline/catalogs/render/image.ts',
     text: 'if (size > most)',
     instead: 'if (size < 0)',
-    test: TREE_SOURCE_TEST,
+    test: IMAGE_TEST,
   },
   {
     attack: 80,
@@ -1134,7 +1134,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/catalogs/render/image.ts',
     text: 'fileBytes: 8 * 2 ** 20,',
     instead: 'fileBytes: 64 * 2 ** 20,',
-    test: TREE_SOURCE_TEST,
+    test: IMAGE_TEST,
   },
   {
     attack: 86,

@@ -34,7 +34,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 39,
     without: 'what an approval saw being replaced',
-    file: 'pipeline/change/digest.ts',
+    file: 'pipeline/change/change.ts',
     text: 'const sides = [...subject.sides].sort(',
     instead: 'const sides = [...subject.sides].map(([at, [, after]]) => [at, after] as const).sort(',
     test: FORGE,
@@ -42,7 +42,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 39,
     without: 'the classes of what was approved',
-    file: 'pipeline/change/digest.ts',
+    file: 'pipeline/change/change.ts',
     text: 'return hashOf([classes, sides]);',
     instead: 'return hashOf([classes.length > 99, sides]);',
     test: FORGE,

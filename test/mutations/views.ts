@@ -38,7 +38,7 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
   },
   {
     without: 'the manifests of what the branch once had',
-    file: 'pipeline/check/world/gone-bundles.ts',
+    file: 'pipeline/check/world/read-world.ts',
     text: 'return bundle ? { ...one, bundle } : one;',
     instead: 'return one;',
   },
@@ -89,7 +89,7 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
   },
   {
     without: 'manifests that only another catalog has',
-    file: 'catalog/rules/origins.ts',
+    file: 'catalog/rules/new-upgrades.ts',
     text: '(whole ?? own)?.bundle',
     instead: 'own?.bundle',
     test: PLATFORMS,

@@ -1,7 +1,7 @@
 /** Long texts on which a pattern that tries again at each character takes the square of their length. */
 import { expect, test } from 'vitest';
 import { repositoryOf, withoutDigest } from '../../catalog/fbc/fragment.ts';
-import { imagesInTemplates } from '../../catalog/mirror/helm/template-images.ts';
+import { imagesInTemplates } from '../../catalog/mirror/helm/chart-images.ts';
 import { readImageSet } from '../../catalog/mirror/image-set.ts';
 import { readMapping } from '../../catalog/mirror/mapping.ts';
 import { worldOf } from '../../catalog/olm/foresight/world.ts';

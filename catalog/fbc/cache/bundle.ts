@@ -7,7 +7,7 @@
 import { decodeBase64 } from '../../go/base64.ts';
 import { ByteWriter, escapeHtml, goList, goObject, goString } from '../../go/json-marshal.ts';
 import { compactJson, stringEnd } from '../../go/json-text.ts';
-import { fitStruct, isObject } from '../../go/shape.ts';
+import { fitStruct, isObject, textOf } from '../../go/shape.ts';
 import { parseJson } from '../../json.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
@@ -232,10 +232,6 @@ function members(list: readonly (readonly [key: string, json: string | undefined
 
 function optional(text: unknown): string | undefined {
   return typeof text === 'string' && text !== '' ? goString(text) : undefined;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** The `skips` of each entry of a channel, null where an entry has none: Go writes an absent list as null. */

@@ -1,6 +1,6 @@
 /** The `helm` part of an ImageSetConfiguration: charts from directories, archives and repositories. */
 import type { Finding, Location } from '../../finding.ts';
-import { any, isObject, listOf, type Path, type Shape, structShape, text } from '../../go/shape.ts';
+import { any, isObject, listOf, type Path, type Shape, structShape, text, textOf } from '../../go/shape.ts';
 import { type Platforms, withPlatforms } from '../platforms.ts';
 import { type JsonPath, JsonPathError, parseJsonPath } from './json-path.ts';
 
@@ -71,14 +71,14 @@ export function readCharts(helm: unknown, path: Path, reader: SelectionReader): 
 
 /** A chart on disk, which brings its name. */
 function localChart(chart: Fields, path: Path, reader: SelectionReader): ChartSelection {
-  const written = string(chart['path']);
+  const written = textOf(chart['path']);
   if (written === '') reader.report('a local chart has no path', path);
   return { ...selection(chart, path, reader), name: '', path: written };
 }
 
 /** The selected charts of one repository; one without a name stands for all. Reports what is wrong with the selection. */
 function chartsOf(fields: Fields, path: Path, reader: SelectionReader): ChartSelection[] {
-  const repository = { name: string(fields['name']), url: string(fields['url']) };
+  const repository = { name: textOf(fields['name']), url: textOf(fields['url']) };
   if (!isRepositoryUrl(repository.url))
     reader.report(
       `the url of a chart repository must begin with https://, http:// or oci://, found ${JSON.stringify(repository.url)}`,
@@ -88,7 +88,7 @@ function chartsOf(fields: Fields, path: Path, reader: SelectionReader): ChartSel
   if (charts.length > 0) {
     return charts.map((chart, i) => {
       const at = [...path, 'charts', i];
-      if (string(chart['name']) === '') reader.report('a chart has no name', at);
+      if (textOf(chart['name']) === '') reader.report('a chart has no name', at);
       return { ...selection(chart, at, reader), repository };
     });
   }
@@ -104,9 +104,9 @@ function isRepositoryUrl(url: string): boolean {
 
 /** What charts on disk and those in repositories have in common. */
 function selection(chart: Fields, path: Path, reader: SelectionReader): ChartSelection {
-  const version = string(chart['version']);
+  const version = textOf(chart['version']);
   return {
-    name: string(chart['name']),
+    name: textOf(chart['name']),
     ...(version === '' ? {} : { version }),
     imagePaths: imagePathsOf(chart, path, reader),
     ...valuesOf(chart, path, reader),
@@ -122,7 +122,7 @@ function valuesOf(
   reader: SelectionReader,
 ): Pick<ChartSelection, 'values' | 'valuesFiles'> {
   const { values } = chart;
-  const files = (Array.isArray(chart['valuesFiles']) ? chart['valuesFiles'] : []).map(string);
+  const files = (Array.isArray(chart['valuesFiles']) ? chart['valuesFiles'] : []).map(textOf);
   for (const [i, file] of files.entries())
     if (file === '' || /^\w+:\/\//.test(file))
       reader.report('a file of values must be a path', [...path, 'valuesFiles', i]);
@@ -140,17 +140,13 @@ function imagePathsOf(chart: Fields, path: Path, reader: SelectionReader): JsonP
   const texts = Array.isArray(chart['imagePaths']) ? chart['imagePaths'] : [];
   return texts.flatMap((written: unknown, i) => {
     try {
-      return [parseJsonPath(string(written))];
+      return [parseJsonPath(textOf(written))];
     } catch (error) {
       if (!(error instanceof JsonPathError)) throw error;
       reader.report(`the path ${JSON.stringify(written)} ${error.message}`, [...path, 'imagePaths', i]);
       return [];
     }
   });
-}
-
-function string(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function objects(value: unknown): readonly Fields[] {

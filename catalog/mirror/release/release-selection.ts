@@ -1,6 +1,6 @@
 /** The `platform` part of an ImageSetConfiguration: releases by reference, or by what channels select. */
 import type { Location } from '../../finding.ts';
-import { bool, isObject, listOf, type Path, type Shape, structShape, text } from '../../go/shape.ts';
+import { bool, isObject, listOf, type Path, type Shape, structShape, text, textOf } from '../../go/shape.ts';
 import { tryParseReference } from '../../reference.ts';
 import { compareVersions, tryParseVersion } from '../../version/version.ts';
 import type { SelectionReader } from '../helm/chart-selection.ts';
@@ -99,7 +99,7 @@ export function readPlatform(
 
 /** The release that is selected by reference. Reports one without a tag or a digest, and reads it all the same. */
 function releaseIn(platform: Fields, at: Path, reader: SelectionReader): ReleaseReference | undefined {
-  const written = string(platform['release']);
+  const written = textOf(platform['release']);
   if (written === '') return undefined;
   const reference = written.replace(/^docker:\/\//, '');
   if (!tryParseReference(reference) || !/[:@]/.test(reference.slice(reference.lastIndexOf('/') + 1)))
@@ -112,11 +112,11 @@ function channelsIn(platform: Fields, path: Path, reader: SelectionReader): Rele
   const channels = Array.isArray(platform['channels']) ? platform['channels'].filter(isObject) : [];
   return channels.map((channel, i) => {
     const at = [...path, i];
-    const name = string(channel['name']);
+    const name = textOf(channel['name']);
     if (name === '') reader.report('a release channel has no name', at);
-    if (channels.findIndex((other) => string(other['name']) === name) < i)
+    if (channels.findIndex((other) => textOf(other['name']) === name) < i)
       reader.report(`the release channel ${JSON.stringify(name)} is listed twice`, [...at, 'name']);
-    const type = string(channel['type']) || 'ocp';
+    const type = textOf(channel['type']) || 'ocp';
     // oc-mirror reads it as ocp, too, but does not say so.
     if (type !== 'ocp' && type !== 'okd')
       reader.report(
@@ -146,7 +146,7 @@ function boundsIn(
 ): Pick<ReleaseChannel, 'minVersion' | 'maxVersion'> {
   const bounds: { minVersion?: string; maxVersion?: string } = {};
   for (const field of ['minVersion', 'maxVersion'] as const) {
-    const version = string(channel[field]);
+    const version = textOf(channel[field]);
     if (version === '') continue;
     if (!tryParseVersion(version))
       reader.report(`${field} must be a whole version such as 4.20.3, found ${JSON.stringify(version)}`, [
@@ -167,7 +167,7 @@ function boundsIn(
 
 /** The architectures of the selected releases; `multi` if platforms are named, `amd64` if nothing is. */
 function architecturesIn(platform: Fields, path: Path, reader: SelectionReader): readonly Architecture[] {
-  const written = Array.isArray(platform['architectures']) ? platform['architectures'].map(string) : [];
+  const written = Array.isArray(platform['architectures']) ? platform['architectures'].map(textOf) : [];
   const hasPlatforms = Array.isArray(platform['platforms']) && platform['platforms'].length > 0;
   if (hasPlatforms && written.length > 0)
     reader.report('platforms and architectures cannot be used together', path);
@@ -186,8 +186,4 @@ function architecturesIn(platform: Fields, path: Path, reader: SelectionReader):
 
 function isArchitecture(text: string): text is Architecture {
   return Object.hasOwn(ARCHITECTURES, text);
-}
-
-function string(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -7,7 +7,7 @@
 
 import { appendToGroup } from '../../go/grouped.ts';
 import { compileGoRegexp, type GoRegexp } from '../../go/regexp.ts';
-import { isObject } from '../../go/shape.ts';
+import { isObject, isTexts } from '../../go/shape.ts';
 import { MOST_STEPS, type Steps } from '../../go/steps.ts';
 import { parsedJson } from '../../json.ts';
 import { compareVersions, tryParseVersion, type Version } from '../../version/version.ts';
@@ -261,8 +261,4 @@ function fieldsIn(text: string, path: string): Readonly<Record<string, unknown>>
     throw new GraphDataError(`${path} is not YAML: ${error.message}`, { cause: error });
   }
   throw new GraphDataError(`${path} has no fields`);
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

@@ -10,7 +10,7 @@ import type { SourceDocument } from '../../fbc/document.ts';
 import type { Blobs, Bundle, RelatedImage } from '../../fbc/model.ts';
 import { newBlob, newDocument } from '../../fbc/new-blob.ts';
 import { groupedBy } from '../../go/grouped.ts';
-import { isObject } from '../../go/shape.ts';
+import { isObject, textOf } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import { quoted } from '../../names.ts';
 import { parseVersion, VersionError } from '../../version/version.ts';
@@ -200,10 +200,6 @@ function relatedImagesOf(
   const namedImages = new Set(named.map(({ image }) => image));
   const others = [...new Set(relatedImages)].filter((image) => !namedImages.has(image)).sort(compareText);
   return [...named, ...others.map((image) => ({ name: '', image }))];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 interface RowEdges {

@@ -11,6 +11,7 @@ import {
 import { fileName, isDirect } from '../../bundle/read.ts';
 import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-bundle.ts';
 import { secondReading } from '../../bundle/second-reading.ts';
+import { startOf } from '../../finding.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
 import { fitStruct, isObject, type Misfit, type Path, structShape, text } from '../../go/shape.ts';
 import { jsonText } from '../../json.ts';
@@ -20,20 +21,16 @@ import type { Report } from '../rule.ts';
 export function checkFolders({ files }: Inspected, report: Report): void {
   for (const folder of ['manifests', 'metadata'] as const) {
     if (files[folder].length === 0) {
-      report(`the bundle has no files in ${folder}/`, start(folder), {
+      report(`the bundle has no files in ${folder}/`, startOf(folder), {
         hint: `create the folders manifests/ and metadata/`,
       });
     }
   }
 }
 
-function start(file: string): { file: string; line: number; column: number } {
-  return { file, line: 1, column: 1 };
-}
-
 export function checkCsvPresent({ csv, files }: Inspected, report: Report): void {
   if (csv || files.manifests.length === 0) return;
-  report('manifests/ has no readable ClusterServiceVersion', start('manifests'), {
+  report('manifests/ has no readable ClusterServiceVersion', startOf('manifests'), {
     hint: 'add a file to manifests/ whose first document is a ClusterServiceVersion',
   });
 }
@@ -55,7 +52,7 @@ export function checkSubfolders({ files }: Inspected, report: Report): void {
   for (const folder of folders) {
     report(
       `manifests/ has the folder ${JSON.stringify(folder)}, which OLM and opm do not read`,
-      start(`manifests/${folder}`),
+      startOf(`manifests/${folder}`),
       {
         hint: 'move its files to manifests/, or out of the bundle',
       },
@@ -66,7 +63,7 @@ export function checkSubfolders({ files }: Inspected, report: Report): void {
 export function checkHiddenFiles({ manifests }: Inspected, report: Report): void {
   for (const file of manifests) {
     if (!fileName(file).startsWith('.')) continue;
-    report(`manifests/ has the hidden file ${JSON.stringify(fileName(file))}`, start(file.path), {
+    report(`manifests/ has the hidden file ${JSON.stringify(fileName(file))}`, startOf(file.path), {
       hint: 'remove it',
     });
   }
@@ -76,11 +73,11 @@ export function checkReadable({ manifests, files }: Inspected, report: Report): 
   for (const { path, why } of files.unreadable) {
     // Tools skip such links in metadata/.
     const isSkipped = path.startsWith('metadata/') && SKIPPED_LINKS.includes(why);
-    report(why, start(path), isSkipped ? { severity: 'warning' } : {});
+    report(why, startOf(path), isSkipped ? { severity: 'warning' } : {});
   }
   for (const file of manifests) {
     const [first] = file.documents;
-    if (!first) report('the file is empty', start(file.path), { hint: 'remove it' });
+    if (!first) report('the file is empty', startOf(file.path), { hint: 'remove it' });
     else if (first.kind === 'unread') report(first.message, first.location);
     else if (!kindOf(first.value)) {
       const found = isObject(first.value) ? 'an object without a kind' : `no object`;
@@ -307,7 +304,7 @@ export function checkMixedDocuments({ manifests, csv, crds }: Inspected, report:
     const message = isRead
       ? `operator-sdk reads this document in the place of the ${object.kind} ${JSON.stringify(object.name)} before it`
       : 'operator-sdk cannot read the file: its loader mixes the first document with the next ones';
-    const place = next.kind === 'unread' ? next.location : isRead ? next.document.locate([]) : start(path);
+    const place = next.kind === 'unread' ? next.location : isRead ? next.document.locate([]) : startOf(path);
     report(message, place, { hint: 'keep one document in the file' });
   }
 }

@@ -10,6 +10,7 @@ import {
   type TypedCsv,
 } from '../../bundle/inspect.ts';
 import { firstValue } from '../../bundle/manifest.ts';
+import { parseTolerantIfValid, versionRange } from '../../bundle/openshift-range.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
 import { compareMinors, type Minor } from '../../fbc/openshift.ts';
 import { lastBefore } from '../../fbc/platform.ts';
@@ -21,7 +22,6 @@ import { formatVersion, parseTolerant, type Version } from '../../version/versio
 import type { Report } from '../rule.ts';
 import { csvCheck, csvText } from './csv.ts';
 import { podSecurityUses, usesOf } from './removed-api.ts';
-import { parseTolerantIfValid, versionRange } from './version-range.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 

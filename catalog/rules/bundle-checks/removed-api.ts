@@ -11,13 +11,12 @@ import {
   memberText,
   memberTexts,
 } from '../../bundle/inspect.ts';
-import { OPENSHIFT_VERSIONS } from '../../bundle/openshift-range.ts';
+import { OPENSHIFT_VERSIONS, parseTolerantIfValid, versionRange } from '../../bundle/openshift-range.ts';
 import { kubernetesOf } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
 import type { Path } from '../../go/shape.ts';
 import { compareVersions, parseTolerant, type Version } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
-import { parseTolerantIfValid, versionRange } from './version-range.ts';
 
 /** Kinds that a release removed, by `apiVersion`. */
 type Removed = Readonly<Record<string, readonly string[]>>;

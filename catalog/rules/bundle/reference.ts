@@ -1,6 +1,6 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
-import { ownText } from '../../go/own-text.ts';
 import type { Path } from '../../go/shape.ts';
+import { ownText } from '../../go/text.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 

@@ -1,8 +1,7 @@
 import { chainBelow, hasChain, headOf, headsOf } from '../../fbc/channel.ts';
 import { type Channel, type Entry, locate, type Package } from '../../fbc/model.ts';
 import { correctionOf } from '../../olm/foresight/fix.ts';
-import { lacksMember } from '../../olm/foresight/fix-edits.ts';
-import { skippedLinks, unskipText, yamlScalar } from '../../olm/foresight/skipped-links.ts';
+import { lacksMember, skippedLinks, unskipText, yamlScalar } from '../../olm/foresight/fix-edits.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { channelText, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';

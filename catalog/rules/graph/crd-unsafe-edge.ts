@@ -15,7 +15,7 @@ import {
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
 import { installationsBefore, newSteps, stepsFrom } from '../new-steps.ts';
-import { bundleOf, type Origin, originsIn } from '../origins.ts';
+import { bundleOf, type Origin, originsIn } from '../new-upgrades.ts';
 import { quoted, type Report, type Rule, reportAs } from '../rule.ts';
 import {
   type Cause,

@@ -109,7 +109,7 @@ export const rules: readonly Rule[] = [
         );
         const versions = versionsOf(pinned);
         if (versions.length === 0) continue;
-        const message = `${listWithVerb(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}: installing it with startingCSV (OLM v0) or a pinned version (OLM v1) fails`;
+        const message = `${listWithVerb(versions)} removed from ${channelText(channel.name, name)}: installing it with startingCSV (OLM v0) or a pinned version (OLM v1) fails`;
         const hint = 'if users were told to pin it, keep the entry and skip it in a later one';
         report(message, placeOfHead(channel), {
           package: name,
@@ -157,7 +157,7 @@ function neverPublishedText(isOne: boolean): string {
 function reportRemoved({ package: name, channel, installed }: Removed, why: string, report: Report): void {
   if (installed.length === 0) return;
   const versions = versionsOf(installed);
-  const message = `${listWithVerb(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}; ${why}`;
+  const message = `${listWithVerb(versions)} removed from ${channelText(channel.name, name)}; ${why}`;
   report(message, placeOfHead(channel), { package: name, channel: channel.name, installed: versions });
 }
 

@@ -1,7 +1,6 @@
 import { quoted, shellWord } from '../../names.ts';
 import { formatReference, withDigest } from '../../reference.ts';
-import { lookupKey } from '../../references/site.ts';
-import { runsFor } from '../../references/support.ts';
+import { lookupKey, runsFor } from '../../references/site.ts';
 import { lockedTags, sitesWithLookups, siteText } from '../registry-answers.ts';
 import type { Rule } from '../rule.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
-import { fileError, refuseLinkOut } from '../../directory.ts';
+import { refuseLinkOut, withFileErrors } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { unpackBundle } from '../render/image.ts';
@@ -104,18 +104,10 @@ async function writeBundle(source: CatalogSource, folder: string): Promise<void>
 
 /** Makes a folder with those above it. @throws PipelineError `io` */
 function make(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  withFileErrors(path, () => mkdirSync(path, { recursive: true }));
 }
 
 /** Writes a file. @throws PipelineError `io`, which ends the whole fetch */
 function write(path: string, content: string | Uint8Array): void {
-  try {
-    writeFileSync(path, content);
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  withFileErrors(path, () => writeFileSync(path, content));
 }

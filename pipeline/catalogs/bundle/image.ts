@@ -8,9 +8,8 @@ import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.t
 import { compareText } from '../../../catalog/go/text.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
-import { digestOf } from '../../oci/digest.ts';
+import { bytesBlob, digestOf } from '../../oci/digest.ts';
 import { openCompressor } from '../../oci/image/compress.ts';
-import { bytesBlob } from '../../oci/image/content.ts';
 import { CONFIG_TYPES, GZIP_TYPES, MANIFEST_TYPES } from '../../oci/image/image.ts';
 import type { ImageContent } from '../../oci/registry/push.ts';
 

@@ -15,8 +15,7 @@ import {
   whyUnsigned,
 } from '../../oci/signatures/verify.ts';
 import type { AttestationDemand, RequiredResult } from '../../policy/policy.ts';
-import type { RepositoryMatcher } from '../../policy/registries.ts';
-import type { AttestationDemands, SignatureDemands } from '../../policy/signatures.ts';
+import type { AttestationDemands, RepositoryMatcher, SignatureDemands } from '../../policy/registries.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
 
 interface LookUpOptions {

@@ -7,20 +7,18 @@ import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import {
   type DigestReference,
   type Reference,
+  type ReferenceSite,
   type TagReference,
   tryParseReference,
 } from '../../../catalog/reference.ts';
 import { type Pin, pinReferences, type ReferenceLock } from '../../../catalog/references/lock.ts';
 import type { Lookup, ResolvedReferences } from '../../../catalog/references/lookup.ts';
-import type { ReferenceSite } from '../../../catalog/references/reference-site.ts';
-import { lookupKey, referenceSites } from '../../../catalog/references/site.ts';
-import { runsFor, type Support } from '../../../catalog/references/support.ts';
+import { lookupKey, referenceSites, runsFor, type Support } from '../../../catalog/references/site.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { lockedTags } from '../../../catalog/rules/registry-answers.ts';
 import { runResolved, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import type { RepositoryMatcher } from '../../policy/registries.ts';
-import type { AttestationDemands, SignatureDemands } from '../../policy/signatures.ts';
+import type { AttestationDemands, RepositoryMatcher, SignatureDemands } from '../../policy/registries.ts';
 import type { Registry } from '../../ports.ts';
 import { lookUp } from './look-up.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, posix } from 'node:path';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderGroups } from '../../../catalog/fbc/render.ts';
-import { entriesIn, fileError, refuseLinkOut } from '../../directory.ts';
+import { entriesIn, refuseLinkOut, withFileErrors } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { writeFiles } from '../../write.ts';
 import { textOf } from '../write-blobs.ts';
@@ -58,11 +58,7 @@ function checkEmpty(path: string): void {
 /** Makes a folder, unless links on the way lead out of where it should be. @throws PipelineError `io` */
 function makeFolder(path: string): void {
   refuseLinkOut(path);
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  withFileErrors(path, () => mkdirSync(path, { recursive: true }));
 }
 
 /**

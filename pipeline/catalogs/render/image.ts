@@ -8,12 +8,11 @@ import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
-import { type ImageTree, TREE_LIMITS, type TreeLimits } from '../../oci/image/tree.ts';
+import { type ImageEntry, type ImageTree, TREE_LIMITS, type TreeLimits } from '../../oci/image/tree.ts';
 import type { CatalogForm } from '../catalog-form.ts';
 import { formOfImage } from '../forms.ts';
 import { loadBundle, migratedIfAsked, migrateLevel, type Rendering } from './load.ts';
 import { type OpenImage, withImage } from './open-image.ts';
-import { CATALOG_BYTES, fileAt, treeSource } from './tree-source.ts';
 
 /** The label by which an image is known to be a bundle. */
 const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
@@ -215,4 +214,61 @@ export function unknownImage(name: string, labels: ReadonlyMap<string, string>):
     'usage',
     `${name} is neither an index image nor a bundle: ${found === '' ? 'it has no labels' : `its labels are ${found}`}`,
   );
+}
+
+// A folder of an image as the source of a catalog or a bundle.
+
+/** Links in an image may go round in circles. */
+const MOST_LINKS = 40;
+
+/** Bytes of all files of a catalog at most: the largest public one has a quarter of it. */
+export const CATALOG_BYTES: number = 2 * 2 ** 30;
+
+/**
+ * Links are followed within the image, to files only.
+ *
+ * @param folder path in the image, without a slash before it; empty for all of the image
+ * @param most bytes of its files at most; many links may lead to one file, which is read for each
+ * @throws PipelineError `too-large`
+ */
+export function treeSource(tree: ImageTree, folder: string, most: number): CatalogSource {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const files: SourceFile[] = [];
+  let size = 0;
+  for (const [path, entry] of tree.entries) {
+    if (!path.startsWith(prefix) || entry.kind === 'directory') continue;
+    const content = fileAt(tree, path)?.entry;
+    size += content?.size ?? 0;
+    if (size > most)
+      throw new PipelineError(
+        'too-large',
+        `the files of the image are larger than Portolan reads: the limit is ${most / 2 ** 20} MiB together`,
+      );
+    files.push({
+      path: path.slice(prefix.length),
+      ...(content
+        ? {}
+        : { unreadable: `a link to ${JSON.stringify(entry.target)}, which is not a file of the image` }),
+      read: () => (content ? tree.read(content) : new Uint8Array()),
+      ...(content ? { readPieces: () => tree.pieces(content) } : {}),
+    });
+  }
+  return { files: () => Promise.resolve(files) };
+}
+
+/** The file at a path, or behind the links there; undefined if they lead to none, or in a circle. */
+function fileAt(
+  tree: Pick<ImageTree, 'entries'>,
+  path: string,
+): { readonly path: string; readonly entry: ImageEntry } | undefined {
+  let at = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    const entry = tree.entries.get(at);
+    if (entry?.kind !== 'link') return entry?.kind === 'file' ? { path: at, entry } : undefined;
+    const target = entry.target ?? '';
+    const base = target.startsWith('/') ? '' : posix.dirname(at);
+    // Joined to the root, a path cannot lead out of it.
+    at = posix.join('/', base, target).slice(1);
+  }
+  return undefined;
 }

@@ -8,7 +8,7 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/config.md
  */
 import { isObject } from '../../../catalog/go/shape.ts';
-import { MADE_BY } from '../../oci/image/config.ts';
+import { MADE_BY } from '../../oci/image/image.ts';
 
 /**
  * For each layer, the lowest first, whether it may hold something below a folder.

@@ -1,8 +1,11 @@
 /** How references are rendered, and bundles as catalogs. */
-import type { ImageTemplate } from '../../../catalog/bundle/image-template.ts';
 import { migrateBundles } from '../../../catalog/bundle/migrate.ts';
 import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
-import { type BundleRenderOptions, renderBundle } from '../../../catalog/bundle/render.ts';
+import {
+  type BundleRenderOptions,
+  type ImageTemplate,
+  renderBundle,
+} from '../../../catalog/bundle/render.ts';
 import {
   DEFAULT_LIMITS,
   type EachBlob,

@@ -4,7 +4,7 @@ import { arch, tmpdir } from 'node:os';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
-import { fileError } from '../../directory.ts';
+import { withFileErrors } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import {
   type ImageTree,
@@ -225,11 +225,7 @@ async function treeOf(
 
 /** A new temporary folder for the files of layers. @throws PipelineError `io` */
 function scratchFolder(): string {
-  try {
-    return temporaryFolder('files');
-  } catch (error) {
-    throw fileError(error, tmpdir());
-  }
+  return withFileErrors(tmpdir(), () => temporaryFolder('files'));
 }
 
 interface Fetch {

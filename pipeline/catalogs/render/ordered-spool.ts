@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import type { EachBlob } from '../../../catalog/fbc/load.ts';
 import type { Blob } from '../../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../../catalog/fbc/render.ts';
-import { ownText } from '../../../catalog/go/own-text.ts';
-import { fileError } from '../../directory.ts';
+import { ownText } from '../../../catalog/go/text.ts';
+import { withFileErrors } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { temporaryFolder } from '../../write.ts';
 import { renderedBlob } from '../write-blobs.ts';
@@ -216,11 +216,7 @@ function namelessFile(): number | undefined {
 
 /** Uses the file of the spool. @throws PipelineError `io` for what the system refuses */
 function within<T>(use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    throw fileError(error, `rendered blobs in ${tmpdir()}`);
-  }
+  return withFileErrors(`rendered blobs in ${tmpdir()}`, use);
 }
 
 // Blobs rendered as they are read, of which hardly more than the bytes is left.

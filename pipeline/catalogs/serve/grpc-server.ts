@@ -14,9 +14,8 @@ import {
 } from 'node:http2';
 import type { Server } from 'node:net';
 import { PipelineError } from '../../error.ts';
-import { createRoom, limitConnections, type Room } from '../../server-limits.ts';
+import { createRoom, type Listening, limitConnections, type Room } from '../../server-limits.ts';
 import { GrpcFailure, MessageReader, Status } from './grpc-messages.ts';
-import type { Listening } from './listening.ts';
 
 export interface GrpcMethod {
   /**

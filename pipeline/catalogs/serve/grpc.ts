@@ -15,13 +15,12 @@ import {
   type ServiceDefinition,
 } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { type Answers, NoAnswer } from '../../../catalog/opm/serve/answers.ts';
+import { type Answers, BadQuestion, NoAnswer } from '../../../catalog/opm/serve/answers.ts';
 import type { ApiKind } from '../../../catalog/opm/serve/bundle.ts';
-import { BadQuestion } from '../../../catalog/opm/serve/custom-schemas.ts';
+import type { Listening } from '../../server-limits.ts';
 import { EXPERIMENTAL, HEALTH, REGISTRY, servedApis } from './definition.ts';
 import { GrpcFailure, grpcFrame, KeptFrames, Status } from './grpc-messages.ts';
 import { type GrpcMethod, type GrpcMethods, listenGrpc } from './grpc-server.ts';
-import type { Listening } from './listening.ts';
 
 /** What a request may hold; fields that are not sent are empty. */
 type Request = Readonly<Record<string, string>>;

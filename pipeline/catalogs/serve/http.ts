@@ -19,8 +19,13 @@ import { onceFor } from '../../../catalog/go/once.ts';
 import { type MetaQuery, metaLines } from '../../../catalog/opm/serve/metas.ts';
 import { PipelineError } from '../../error.ts';
 import { byteRange } from '../../oci/byte-range.ts';
-import { isLoopback, limitConnections, namesThisMachine, oneAtATime } from '../../server-limits.ts';
-import type { Listening } from './listening.ts';
+import {
+  isLoopback,
+  type Listening,
+  limitConnections,
+  namesThisMachine,
+  oneAtATime,
+} from '../../server-limits.ts';
 
 /** A catalog as it is served. */
 interface ServedCatalog {

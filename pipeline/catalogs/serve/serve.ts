@@ -7,7 +7,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { answersOf } from '../../../catalog/opm/serve/answers.ts';
 import { refusals } from '../../../catalog/rules/serve-refusals.ts';
 import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../../../catalog/source.ts';
-import type { Listening } from './listening.ts';
+import type { Listening } from '../../server-limits.ts';
 
 export interface Address {
   readonly host: string;

@@ -3,7 +3,7 @@ import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Reference } from '../../../catalog/reference.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { directorySource, fileError, readFileBytes } from '../../directory.ts';
+import { directorySource, readFileBytes, withFileErrors } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import type { ImageTree } from '../../oci/image/tree.ts';
@@ -16,9 +16,15 @@ import {
 import { openSource } from '../../oci/registry/open.ts';
 import type { Registry } from '../../ports.ts';
 import { formOfFile, formOfImage } from '../forms.ts';
-import { fileIn, folderInImage, holdsFolder, unknownImage } from '../render/image.ts';
+import {
+  CATALOG_BYTES,
+  fileIn,
+  folderInImage,
+  holdsFolder,
+  treeSource,
+  unknownImage,
+} from '../render/image.ts';
 import { type OpenImage, openImage } from '../render/open-image.ts';
-import { CATALOG_BYTES, treeSource } from '../render/tree-source.ts';
 
 export interface OpenCatalog {
   readonly source: CatalogSource;
@@ -102,11 +108,7 @@ function catalogPlace(text: string, directory: string): ImageLocation | undefine
 
 /** What is at a path; undefined for nothing. @throws PipelineError `io`, such as for who may not look there */
 function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  return withFileErrors(path, () => statSync(path, { throwIfNoEntry: false }));
 }
 
 // The catalog of an index image. Only the layers that can hold it are fetched: the server, and the cache,

@@ -3,9 +3,8 @@
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { reachedClusters } from '../../../catalog/olm/fleet/count.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
-import type { Change } from '../../change/change.ts';
+import { type Change, subjectDigests } from '../../change/change.ts';
 import type { Trees } from '../../change/classification-input.ts';
-import { subjectDigests } from '../../change/digest.ts';
 import { PipelineError } from '../../error.ts';
 import { leftBranchAt } from '../../git/merge.ts';
 import { broughtCommits } from '../../git/merged-commits.ts';

@@ -8,7 +8,7 @@ import { namedBundles } from '../../change/named-bundles.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
-import { bundleFolderOf } from '../../policy/bundle-directory.ts';
+import { bundleFolderOf } from '../../policy/layout.ts';
 import type { KeptOutlines } from '../world/context.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { BeforeAndAfter } from '../world/touched-catalog.ts';

@@ -8,7 +8,7 @@ import { type Finding, findingIdentity, type Location } from '../../../catalog/f
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { diffOf } from '../../../catalog/olm/diff.ts';
 import { type Change, formerWorld, type World } from '../../../catalog/olm/foresight/world.ts';
-import { rule as bundleUnlisted } from '../../../catalog/rules/bundle/unlisted.ts';
+import { unlisted } from '../../../catalog/rules/bundle/table.ts';
 import { knownFrom } from '../../../catalog/rules/earlier-findings.ts';
 import { areStrandedIn } from '../../../catalog/rules/effect.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
@@ -253,9 +253,9 @@ export function joinedDiffs(diffs: readonly PlacedDiff[]): PlacedDiff[] {
 /** Says whether a bundle is left out of a generated catalog that is as valid without it, and was so before. */
 function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolean {
   const omissions = new Set(
-    before?.unread.flatMap(({ rule, message }) => (rule === bundleUnlisted.id ? [message] : [])),
+    before?.unread.flatMap(({ rule, message }) => (rule === unlisted.id ? [message] : [])),
   );
-  return ({ rule, message }) => rule === bundleUnlisted.id && omissions.has(message);
+  return ({ rule, message }) => rule === unlisted.id && omissions.has(message);
 }
 
 /**
@@ -270,7 +270,7 @@ function readingsBefore({ before }: TouchedCatalog): (finding: Finding) => boole
 
 /** Rules that look at one bundle alone, and the one that says which bundles are left out. */
 export const OF_BUNDLES: ReadonlySet<string> = new Set(
-  RULES.flatMap(({ id, bundleCheck }) => (bundleCheck || id === bundleUnlisted.id ? [id] : [])),
+  RULES.flatMap(({ id, bundleCheck }) => (bundleCheck || id === unlisted.id ? [id] : [])),
 );
 
 /**

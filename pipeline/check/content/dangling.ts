@@ -6,7 +6,7 @@ import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { quoted } from '../../../catalog/names.ts';
 import { rule } from '../../../catalog/rules/bundle/dangling.ts';
-import { folderOfVersion, isCalledCsv } from '../../catalogs/bundle/folders.ts';
+import { folderOfVersion, isCalledCsv } from '../../catalogs/bundle/manifest-lookups.ts';
 import { filesOf } from '../../change/catalog-files.ts';
 import { fileReader } from '../../change/content.ts';
 import { type BundleFolder, bundleFolders, catalogUnits } from '../../change/unit.ts';

@@ -7,7 +7,7 @@
 
 import { memberObject, memberText } from '../../../catalog/bundle/inspect.ts';
 import { bundleFoldersIn, readOperatorFolder } from '../../../catalog/bundle/operator-folder.ts';
-import type { Finding, Location } from '../../../catalog/finding.ts';
+import { type Finding, startOf } from '../../../catalog/finding.ts';
 import { quoted } from '../../../catalog/names.ts';
 import { bundleChanged, bundleDeleted, pullRequest } from '../../../catalog/rules/operator/pull-requests.ts';
 import { usesCatalogs } from '../../../catalog/rules/operator-checks/settings.ts';
@@ -72,10 +72,6 @@ export async function checkPullRequest(scene: CheckScene, kept: KeptOutlines): P
 }
 
 type Report = (rule: Rule, message: string, rest: Pick<Finding, 'location' | 'package' | 'hint'>) => void;
-
-function startOf(file: string): Location {
-  return { file, line: 1, column: 1 };
-}
 
 /** Paths of a folder's files before and after the merge. */
 type Sides = readonly [before: string[], after: string[]];

@@ -5,14 +5,12 @@
 
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import { tryParseReference } from '../../../catalog/reference.ts';
-import type { ReferenceSite } from '../../../catalog/references/reference-site.ts';
+import { type ReferenceSite, tryParseReference } from '../../../catalog/reference.ts';
 import { lookupKey, sitesOf } from '../../../catalog/references/site.ts';
 import { resolveSites } from '../../catalogs/references/resolve.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { repositoryMatcher } from '../../policy/registries.ts';
+import { attestationDemands, repositoryMatcher, signatureDemands } from '../../policy/registries.ts';
 import { severitiesOf } from '../../policy/severity.ts';
-import { attestationDemands, signatureDemands } from '../../policy/signatures.ts';
 import type { Registry } from '../../ports.ts';
 import type { TouchedCatalog } from '../world/touched-catalog.ts';
 import type { Foreseen } from './release.ts';

@@ -14,7 +14,7 @@ import {
   manifestsOf,
 } from '../../../catalog/olm/manifests.ts';
 import { LARGEST_DOCUMENT } from '../../../catalog/source.ts';
-import { folderOfVersion, isCalledCsv, isCsvOf } from '../../catalogs/bundle/folders.ts';
+import { folderOfVersion, isCalledCsv, isCsvOf } from '../../catalogs/bundle/manifest-lookups.ts';
 import { type BundleFolder, bundleFolders } from '../../change/unit.ts';
 import { mentionsAny } from '../../file-pieces.ts';
 import { bytesWithin, type ObjectReader, type TreeEntry } from '../../git/objects.ts';

@@ -4,9 +4,8 @@ import { type Catalog, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import type { CatalogFile, FilesOf } from '../../change/catalog-files.ts';
 import { hasAny, joinedCatalog, packagesOf } from './context.ts';
-import { readAlike } from './members.ts';
+import { type MemberDraft, NO_PACKAGES, outlinesOf, readAlike } from './members.ts';
 import type { CatalogPath } from './old-versions.ts';
-import { type MemberDraft, NO_PACKAGES, outlinesOf } from './package-files.ts';
 import { type CatalogReading, FOLLOWING } from './scene.ts';
 import {
   type BeforeAndAfter,

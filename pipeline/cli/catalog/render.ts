@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
+import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { imagePlace } from '../../oci/registry/image-location.ts';

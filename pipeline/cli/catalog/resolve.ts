@@ -13,9 +13,8 @@ import {
 import { directorySource, fileError, readFileBytes, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type PolicyRead, readPolicy } from '../../policy/read-policy.ts';
-import { repositoryMatcher } from '../../policy/registries.ts';
+import { attestationDemands, repositoryMatcher, signatureDemands } from '../../policy/registries.ts';
 import { severitiesOf } from '../../policy/severity.ts';
-import { attestationDemands, signatureDemands } from '../../policy/signatures.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { amountText, countText, findingText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';

@@ -1,4 +1,4 @@
-import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
+import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { PipelineError } from '../../error.ts';

@@ -4,9 +4,12 @@ import { join, resolve } from 'node:path';
 import { formatMinor, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { kubernetesOf } from '../../../catalog/fbc/platform.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import { type ChartImages, imagesInManifests } from '../../../catalog/mirror/helm/chart-images.ts';
+import {
+  type ChartImages,
+  imagesInManifests,
+  imagesInTemplates,
+} from '../../../catalog/mirror/helm/chart-images.ts';
 import type { ChartSelection } from '../../../catalog/mirror/helm/chart-selection.ts';
-import { imagesInTemplates } from '../../../catalog/mirror/helm/template-images.ts';
 import { groupName, type ImageGroup } from '../../../catalog/mirror/image-group.ts';
 import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
 import { readFileBytes } from '../../directory.ts';

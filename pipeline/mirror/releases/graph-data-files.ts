@@ -10,12 +10,10 @@ import {
 } from '../../../catalog/mirror/release/update-graph.ts';
 import { directorySource, fileError, isDirectory, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { digestOf } from '../../oci/digest.ts';
+import { bytesBlob, digestOf } from '../../oci/digest.ts';
 import type { BaseImage } from '../../oci/image/base.ts';
 import { openCompressor } from '../../oci/image/compress.ts';
-import { layeredConfig } from '../../oci/image/config.ts';
-import { bytesBlob } from '../../oci/image/content.ts';
-import { type CatalogImage, type Layer, layeredImage } from '../../oci/image/image.ts';
+import { type CatalogImage, type Layer, layeredConfig, layeredImage } from '../../oci/image/image.ts';
 import { readTree } from '../../oci/image/tree.ts';
 import { temporaryFolder } from '../../write.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';

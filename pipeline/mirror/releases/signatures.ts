@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { ReleaseSignature } from '../../../catalog/mirror/release/signatures.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { simpleClaims } from '../../oci/signatures/simple-signing.ts';
+import { simpleClaims } from '../../oci/signatures/signatures.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 import { type Keyring, OpenPgpError, signedText } from './openpgp.ts';
 

@@ -7,8 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parseJson } from '../../../catalog/json.ts';
-import type { LayerFacts } from './layer.ts';
-import type { PieceFacts } from './layer-piece.ts';
+import type { LayerFacts, PieceFacts } from './layer-piece.ts';
 
 /** The storage for a build's memory between runs: a directory or a cloud's storage. */
 export interface Store {

@@ -3,6 +3,7 @@
  * build that the memory is of is neither parsed nor compressed again, and no more than a
  * few packages are in memory at a time.
  */
+import { packagesJson } from '../../../catalog/fbc/cache/files.ts';
 import {
   CACHE,
   CACHE_FILES,
@@ -10,7 +11,6 @@ import {
   type Tree,
   type TreePart,
 } from '../../../catalog/fbc/cache/layout.ts';
-import { packagesJson } from '../../../catalog/fbc/cache/package-index.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { type CatalogSource, compareWalk } from '../../../catalog/source.ts';

@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createGzip, gzipSync } from 'node:zlib';
 import { Deflate } from 'pako';
-import { loadZstd } from './zstd-library.ts';
+import { loadZstd } from './zstd-frames.ts';
 
 export type Codec = 'gzip' | 'zstd';
 

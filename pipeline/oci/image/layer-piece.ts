@@ -10,8 +10,10 @@ import { closeSync, createReadStream, existsSync, openSync, renameSync, rmSync, 
 import { join } from 'node:path';
 import { DIRECTORY_MODE, FILE_MODE, sizeOf, type TreePart } from '../../../catalog/fbc/cache/layout.ts';
 import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
-import { fileError } from '../../directory.ts';
+import { fileError, withFileErrors } from '../../directory.ts';
+import type { BlobSource } from '../../ports.ts';
 import { type Codec, openCompressor } from './compress.ts';
+import { decompressed } from './decompress.ts';
 
 /** A piece without its bytes: the digest and the size, in bytes, of what it is compressed. */
 export interface PieceFacts {
@@ -79,7 +81,7 @@ async function openFile(
   codec: Codec,
 ): Promise<Omit<PieceSink, 'add'> & { write(bytes: Uint8Array): Promise<void> }> {
   const temporary = join(scratch, `${name}.part`);
-  const file = attempt(temporary, () => openSync(temporary, 'w'));
+  const file = withFileErrors(temporary, () => openSync(temporary, 'w'));
   const digest = createHash('sha256');
   let size = 0;
   let open = true;
@@ -88,7 +90,7 @@ async function openFile(
     if (!open) return;
     digest.update(bytes);
     size += bytes.length;
-    attempt(temporary, () => writeWhole(file, bytes));
+    withFileErrors(temporary, () => writeWhole(file, bytes));
   });
   const close = (): void => {
     if (open) closeSync(file);
@@ -118,7 +120,7 @@ async function openFile(
       await compress.end();
       close();
       const facts = { digest: `sha256:${digest.digest('hex')}`, size };
-      attempt(temporary, () => renameSync(temporary, scratchFile(scratch, facts.digest)));
+      withFileErrors(temporary, () => renameSync(temporary, scratchFile(scratch, facts.digest)));
       return facts;
     },
     abandon() {
@@ -131,15 +133,6 @@ async function openFile(
 /** Writes bytes where a file stands; one call of the system may write fewer than all. */
 function writeWhole(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-}
-
-/** Does something with a file. @throws PipelineError that names the file */
-function attempt<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }
 
 /** The path of content in the scratch directory. */
@@ -172,4 +165,57 @@ export async function* readExtents(extents: readonly Extent[], from = 0): AsyncG
       throw fileError(error, path);
     }
   }
+}
+
+// Layers: pieces one behind the other, as a tar archive with nothing in it but names and
+// content (times are 0, modes and owners fixed).
+
+/** The description of a layer without its bytes. Sizes are in bytes. */
+export interface LayerFacts {
+  /** Digest of the archive before compression. */
+  readonly diffId: string;
+  readonly digest: string;
+  readonly size: number;
+  readonly codec: Codec;
+}
+
+/**
+ * The digests and the size of the layer that pieces make. They are decompressed for `diffId`, the digest of the archive
+ * before compression, which costs a fraction of making them.
+ *
+ * @throws PipelineError `io`, `corrupt` for pieces that are damaged
+ */
+export async function layerOf(pieces: readonly Extent[], codec: Codec): Promise<LayerFacts> {
+  const digest = createHash('sha256');
+  const diffId = createHash('sha256');
+  let size = 0;
+  const compressed = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const bytes of readExtents(pieces)) {
+      digest.update(bytes);
+      size += bytes.length;
+      yield bytes;
+    }
+  };
+  const archive = decompressed(compressed());
+  for await (const bytes of archive) diffId.update(bytes);
+  return {
+    diffId: `sha256:${diffId.digest('hex')}`,
+    digest: `sha256:${digest.digest('hex')}`,
+    size,
+    codec,
+  };
+}
+
+/** A layer as a blob. @param pieces asked for them when the bytes are wanted: they follow from the catalog */
+export function layerBlob(
+  { digest, size }: LayerFacts,
+  pieces: () => Promise<readonly Extent[]>,
+): BlobSource {
+  return {
+    digest,
+    size,
+    async *open(from) {
+      yield* readExtents(await pieces(), from);
+    },
+  };
 }

@@ -10,8 +10,16 @@ import { PipelineError } from '../../error.ts';
 import { contentKey } from './build-cache.ts';
 import { type BuildContext, pieceAtHand, pieceKey } from './build-context.ts';
 import type { Layer } from './image.ts';
-import { type LayerFacts, layerBlob, layerOf } from './layer.ts';
-import { type Extent, endPiece, finishedPiece, openPiece, type PieceFacts } from './layer-piece.ts';
+import {
+  type Extent,
+  endPiece,
+  finishedPiece,
+  type LayerFacts,
+  layerBlob,
+  layerOf,
+  openPiece,
+  type PieceFacts,
+} from './layer-piece.ts';
 import { makePackage } from './package.ts';
 
 /** The bytes around the pieces of every layer. */

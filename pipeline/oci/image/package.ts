@@ -2,7 +2,7 @@
  * A package in an image: its FBC and its part of opm's cache, a piece of a layer each, and the
  * facts that the rest of the image needs of it.
  */
-import { blobLine, bundleFiles, metaFile } from '../../../catalog/fbc/cache/files.ts';
+import { blobLine, bundleFiles, metaFile, packageMember } from '../../../catalog/fbc/cache/files.ts';
 import {
   CACHE_FILES,
   CONFIGS,
@@ -10,9 +10,8 @@ import {
   type Tree,
   type TreePart,
 } from '../../../catalog/fbc/cache/layout.ts';
-import { packageMember } from '../../../catalog/fbc/cache/package-index.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
-import { ownText } from '../../../catalog/go/own-text.ts';
+import { ownText } from '../../../catalog/go/text.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import type { BundleFacts, PackageFacts, StretchFacts } from './build-cache.ts';

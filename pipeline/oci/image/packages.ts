@@ -8,8 +8,7 @@ import { type Blob, type Catalog, catalogOf } from '../../../catalog/fbc/model.t
 import { renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
-import { ownText } from '../../../catalog/go/own-text.ts';
-import { compareText } from '../../../catalog/go/text.ts';
+import { compareText, ownText } from '../../../catalog/go/text.ts';
 import { rule as CACHE_RULE } from '../../../catalog/rules/image/cache.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { runRules } from '../../../catalog/rules/rule.ts';

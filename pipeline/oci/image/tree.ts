@@ -8,7 +8,7 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FilePieces } from '../../../catalog/source.ts';
-import { fileError } from '../../directory.ts';
+import { withFileErrors } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { piecesIn } from '../../file-pieces.ts';
 import { type StreamedEntry, tarEntries } from '../tar-stream.ts';
@@ -83,7 +83,7 @@ export async function readTree(
   { scratch, wanted, limits = TREE_LIMITS }: TreeOptions,
 ): Promise<ImageTree> {
   const path = join(scratch, `tree-${process.pid}-${++trees}`);
-  const file = attempt(path, () => openSync(path, 'w+'));
+  const file = withFileErrors(path, () => openSync(path, 'w+'));
   const close = (): void => {
     closeSync(file);
     rmSync(path, { force: true });
@@ -340,7 +340,7 @@ function entryOf(
 async function keepBody({ name, mode, body }: StreamedEntry, state: Unpacking): Promise<ImageEntry> {
   const offset = state.offset;
   for await (const chunk of body) {
-    attempt(state.path, () => {
+    withFileErrors(state.path, () => {
       for (let at = 0; at < chunk.length; ) at += writeSync(state.file, chunk, at);
     });
     state.offset += chunk.length;
@@ -356,7 +356,7 @@ async function keepBody({ name, mode, body }: StreamedEntry, state: Unpacking): 
 /** The content of a file, read from where it was unpacked. */
 function readAt({ file, path }: Unpacking, { offset, size }: ImageEntry): Uint8Array {
   const bytes = new Uint8Array(size);
-  attempt(path, () => {
+  withFileErrors(path, () => {
     for (let at = 0; at < size; ) at += readSync(file, bytes, at, size - at, offset + at);
   });
   return bytes;
@@ -368,7 +368,7 @@ function piecesAt({ file, path }: Unpacking, { offset, size }: ImageEntry): File
   /** Fills the buffer, or takes the rest: one call of the system may read fewer. */
   const read = (buffer: Buffer): number => {
     const from = at;
-    attempt(path, () => {
+    withFileErrors(path, () => {
       while (at < size && at - from < buffer.length)
         at += readSync(
           file,
@@ -381,13 +381,4 @@ function piecesAt({ file, path }: Unpacking, { offset, size }: ImageEntry): File
     return at - from;
   };
   return { size, pieces: piecesIn(read, size) };
-}
-
-/** Does something with the unpacked file. @throws PipelineError that names it */
-function attempt<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }

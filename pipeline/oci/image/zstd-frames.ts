@@ -4,8 +4,8 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc8878 section 3.1.1
  */
+import type { Zstd } from '@hpcc-js/wasm-zstd';
 import { PipelineError } from '../../error.ts';
-import { openZstdStream, type ZstdStream } from './zstd-library.ts';
 
 /** Bytes of the largest window, as in zstd's own tools (`--long=27`): so much memory decompression may take. */
 const LARGEST_WINDOW = 1 << 27;
@@ -151,4 +151,51 @@ class Reader {
 
 function damaged(why: string): PipelineError {
   return new PipelineError('corrupt', `a layer is damaged: a piece of it ${why}`);
+}
+
+// libzstd as WebAssembly.
+
+/** What the library keeps to itself: how bytes come out of WebAssembly's memory, and what holds the state of a stream. */
+interface Inside {
+  readonly _mainModule?: {
+    heapView(place: unknown): Uint8Array;
+    heapToUint8Array(place: unknown): Uint8Array;
+  };
+  readonly _zstdClass: new () => { delete(): void };
+}
+
+/** Loads the library, with results copied at once: it copies them byte by byte, which takes longer than to make them. */
+export async function loadZstd(): Promise<Zstd> {
+  const { Zstd } = await import('@hpcc-js/wasm-zstd');
+  const library = await Zstd.load();
+  const { _mainModule: memory } = library as unknown as Inside;
+  if (memory?.heapView) memory.heapToUint8Array = (place) => memory.heapView(place).slice();
+  return library;
+}
+
+/** A stream that is decompressed piece by piece. */
+interface ZstdStream {
+  /** @param most bytes that come out at most; what is damaged gives none */
+  decompress(piece: Uint8Array, most: number): Uint8Array;
+  /** Whether all frames so far were sound and are complete. No further piece may follow if not. */
+  isAtStart(): boolean;
+  /** Gives back its memory. */
+  close(): void;
+}
+
+/** A frame that holds the text `sound`. The library reports no error while it streams; after one, this does not come out. */
+const PROBE = Buffer.concat([Buffer.from('28b52ffd2005290000', 'hex'), Buffer.from('sound')]);
+
+/** A stream with a state of its own. @see {@link PROBE} for how it tells whether all before was sound */
+async function openZstdStream(): Promise<ZstdStream> {
+  const library = await loadZstd();
+  // The library has one state for all its streams, and layers are read at the same time.
+  const state = new (library as unknown as Inside)._zstdClass();
+  const own: Zstd = Object.create(library, { _zstd: { value: state } });
+  own.reset();
+  return {
+    decompress: (piece, most) => own.decompressChunk(piece, most),
+    isAtStart: () => Buffer.from(own.decompressChunk(PROBE, 64)).toString('latin1') === 'sound',
+    close: () => state.delete(),
+  };
 }

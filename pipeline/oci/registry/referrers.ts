@@ -5,8 +5,7 @@
  * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-referrers
  */
 import { parseJson } from '../../../catalog/json.ts';
-import type { Reference, TagReference } from '../../../catalog/reference.ts';
-import { repositoryName, withDigest } from '../../../catalog/reference.ts';
+import { type Reference, repositoryName, type TagReference, withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Repository } from '../../ports.ts';
 import { digestOf } from '../digest.ts';

@@ -6,8 +6,7 @@ import type { DigestReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import { matchesGlob } from '../../text.ts';
-import { type FoundSignature, signaturesOf, type Trust } from './signatures.ts';
-import { simpleClaims } from './simple-signing.ts';
+import { type FoundSignature, signaturesOf, simpleClaims, type Trust } from './signatures.ts';
 
 /** Media type of an in-toto statement. */
 export const STATEMENT_TYPE = 'application/vnd.in-toto+json';

@@ -80,10 +80,7 @@ export async function bundleFolders(
 }
 
 /** The package that the annotations of a bundle name. */
-export async function packageIn(
-  objects: ObjectReader,
-  { id, path }: ListedFile,
-): Promise<string | undefined> {
+async function packageIn(objects: ObjectReader, { id, path }: ListedFile): Promise<string | undefined> {
   // What a partial clone lacks has no size, and counts as too large.
   if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
   const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);

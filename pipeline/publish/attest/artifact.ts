@@ -5,8 +5,7 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md#guidelines-for-artifact-usage
  */
 import { type Reference, withDigest } from '../../../catalog/reference.ts';
-import { digestOf } from '../../oci/digest.ts';
-import { bytesBlob } from '../../oci/image/content.ts';
+import { bytesBlob, digestOf } from '../../oci/digest.ts';
 import { OCI_MANIFEST } from '../../oci/media-types.ts';
 import { type ImageContent, type PushReport, pushImage } from '../../oci/registry/push.ts';
 import type { Descriptor, Manifest, Registry } from '../../ports.ts';

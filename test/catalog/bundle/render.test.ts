@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
 import { readPackageFolder } from '../../../catalog/bundle/package-manifest.ts';
 import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
-import { type BundleRenderOptions, renderBundle } from '../../../catalog/bundle/render.ts';
+import {
+  type BundleRenderOptions,
+  parseImageTemplate,
+  renderBundle,
+} from '../../../catalog/bundle/render.ts';
 import { renderJson } from '../../../catalog/fbc/render.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 

@@ -14,7 +14,6 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/cli/mirror/carried-statement.ts': ['mirror copy'],
   'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
   'catalog/mirror/helm/chart-images.ts': ['mirror plan', 'mirror sync'],
-  'catalog/mirror/helm/template-images.ts': ['mirror plan', 'mirror sync'],
   'pipeline/mirror/releases/signatures.ts': ['mirror plan', 'mirror sync'],
   'pipeline/mirror/releases/update-graphs.ts': ['mirror plan', 'mirror sync', 'mirror list releases'],
   'pipeline/mirror/sync-records.ts': ['mirror sync'],
@@ -40,7 +39,6 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
 const OF_OTHERS = new Set([
   'pipeline/oci/image/zstd-frames.ts',
   'pipeline/git/objects.ts',
-  'pipeline/oci/image/zstd-frames.ts',
   'pipeline/git/process.ts',
   'pipeline/policy/setup/setup.ts',
   'pipeline/check/proposals/rollback.ts',

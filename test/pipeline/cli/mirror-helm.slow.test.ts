@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
 import { parseReference } from '../../../catalog/reference.ts';
-import { bytesBlob } from '../../../pipeline/oci/image/content.ts';
+import { bytesBlob } from '../../../pipeline/oci/digest.ts';
 import { OCI_MANIFEST } from '../../../pipeline/oci/media-types.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder, writeBelow } from '../../fakes/folder.ts';

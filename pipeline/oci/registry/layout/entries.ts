@@ -12,6 +12,7 @@
  *
  * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
  */
+import { itemsOf } from '../../../../catalog/go/shape.ts';
 import { parsedJson, parseJson } from '../../../../catalog/json.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor } from '../../../ports.ts';
@@ -214,7 +215,7 @@ export function parseChanges(text: string, path: string): IndexChange[] {
       throw bad('names no repository');
     if (kind === 'untag') return { kind, ...name };
     if (kind === 'remove') {
-      const orphans = listOf(rest['orphans']).map((one) => readDescriptor(one, bad));
+      const orphans = itemsOf(rest['orphans']).map((one) => readDescriptor(one, bad));
       return { kind, repository: name.repository, digest: String(rest['digest']), orphans };
     }
     if (kind !== 'put') throw bad('is not a change of the index');
@@ -223,13 +224,8 @@ export function parseChanges(text: string, path: string): IndexChange[] {
       repository: name.repository,
       tag: tag === undefined ? undefined : name.tag,
       descriptor: readDescriptor(rest['descriptor'], bad),
-      within: new Set(listOf(rest['within']).map(String)),
-      held: new Set(listOf(rest['held']).map(String)),
+      within: new Set(itemsOf(rest['within']).map(String)),
+      held: new Set(itemsOf(rest['held']).map(String)),
     };
   });
-}
-
-/** A list in JSON; an empty one for anything else. */
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

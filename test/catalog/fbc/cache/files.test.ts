@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bundleFiles, metaFile } from '../../../../catalog/fbc/cache/files.ts';
-import { packageMember, packagesJson } from '../../../../catalog/fbc/cache/package-index.ts';
+import { bundleFiles, metaFile, packageMember, packagesJson } from '../../../../catalog/fbc/cache/files.ts';
 import { load } from '../../../../catalog/fbc/load.ts';
 import { catalogOf, type Package } from '../../../../catalog/fbc/model.ts';
 import { sourceOf } from '../../../../catalog/source.ts';

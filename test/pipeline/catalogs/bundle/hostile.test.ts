@@ -1,4 +1,5 @@
 /** Bundles that were made to break whoever reads them: a finding or one clear error, soon. */
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

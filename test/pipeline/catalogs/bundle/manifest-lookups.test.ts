@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { valueInterner } from '../../../../catalog/crd/intern.ts';
-import { folderOfVersion, isCsvOf } from '../../../../pipeline/catalogs/bundle/folders.ts';
+import { folderOfVersion, isCsvOf } from '../../../../pipeline/catalogs/bundle/manifest-lookups.ts';
 import { etcdCrd } from '../../../fakes/crd-object.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { bundle, documents } from '../../../fakes/gate.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../../../pipeline/oci/digest.ts';
+import { bytesBlob, digestOf } from '../../../../pipeline/oci/digest.ts';
 import { type BaseImage, readBase } from '../../../../pipeline/oci/image/base.ts';
-import { bytesBlob } from '../../../../pipeline/oci/image/content.ts';
 import {
   type CatalogImage,
   catalogImage,

@@ -6,7 +6,7 @@ import { parseLocation } from '../../../../pipeline/oci/registry/image-location.
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { COSIGN_PREDICATE } from '../../../../pipeline/oci/signatures/verify.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
-import { signatureDemands } from '../../../../pipeline/policy/signatures.ts';
+import { signatureDemands } from '../../../../pipeline/policy/registries.ts';
 import { attachDocument } from '../../../../pipeline/publish/attest/artifact.ts';
 import { signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
 import { openBase } from '../../../../pipeline/publish/base.ts';

@@ -5,7 +5,7 @@ import { parseReference } from '../../../../catalog/reference.ts';
 import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
-import { attestationDemands } from '../../../../pipeline/policy/signatures.ts';
+import { attestationDemands } from '../../../../pipeline/policy/registries.ts';
 import type { Descriptor, Registry } from '../../../../pipeline/ports.ts';
 import { type Attachment, attachDocument } from '../../../../pipeline/publish/attest/artifact.ts';
 import { BUNDLE_TYPE, signedStatement } from '../../../../pipeline/publish/attest/sign.ts';

@@ -9,8 +9,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseReference } from '../../../../../catalog/reference.ts';
 import { digestOf } from '../../../../../pipeline/oci/digest.ts';
 import { OCI_INDEX } from '../../../../../pipeline/oci/media-types.ts';
-import { passwordAttempts } from '../../../../../pipeline/oci/registry/embedded/attempts.ts';
-import { htpasswdAccounts } from '../../../../../pipeline/oci/registry/embedded/htpasswd.ts';
+import {
+  htpasswdAccounts,
+  passwordAttempts,
+} from '../../../../../pipeline/oci/registry/embedded/htpasswd.ts';
 import { startRegistry } from '../../../../../pipeline/oci/registry/embedded/server.ts';
 import { openLayout } from '../../../../../pipeline/oci/registry/layout/layout.ts';
 import { pushImage } from '../../../../../pipeline/oci/registry/push.ts';

@@ -1,7 +1,6 @@
 import { packTar, type TarHeader } from 'modern-tar';
 import { expect, test } from 'vitest';
-import { unpackBundle } from '../../../../pipeline/catalogs/render/image.ts';
-import { treeSource } from '../../../../pipeline/catalogs/render/tree-source.ts';
+import { treeSource, unpackBundle } from '../../../../pipeline/catalogs/render/image.ts';
 import { readTree } from '../../../../pipeline/oci/image/tree.ts';
 import { folder } from '../../../fakes/folder.ts';
 

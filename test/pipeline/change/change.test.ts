@@ -1,7 +1,7 @@
 /** What an approval of a subject is of, and what else may change beside it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { subjectDigests } from '../../../pipeline/change/change.ts';
 import { classifyChange } from '../../../pipeline/change/classify.ts';
-import { subjectDigests } from '../../../pipeline/change/digest.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
 import { BASE, bundle, catalogOf, documents, POLICY } from '../../fakes/gate.ts';

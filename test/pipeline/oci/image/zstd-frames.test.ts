@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadZstd } from '../../../../pipeline/oci/image/zstd-library.ts';
+import { loadZstd } from '../../../../pipeline/oci/image/zstd-frames.ts';
 
 test('results are copied at once, and stay as they are when the library is used again', async () => {
   const library = await loadZstd();
