@@ -6,8 +6,8 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/cache/tar.go
  */
 
-import { FNV_START, fnv1a, fnvHex } from '../../catalog/fbc/cache/fnv.ts';
 import { TAR_END, tarHeader, tarPadding } from '../../catalog/fbc/cache/tar.ts';
+import { FNV_START, fnv1a, fnv64Hex } from '../../catalog/go/fnv.ts';
 import { compareWalk } from '../../catalog/source.ts';
 
 /** A file or folder of a tree; the tree's root has the path `.`. Links are left out. */
@@ -31,7 +31,7 @@ export async function cacheDigest(
   cache: readonly TreeEntry[],
 ): Promise<string> {
   const state = await archived(configs, FNV_START);
-  return fnvHex(await archived(cache, state));
+  return fnv64Hex(await archived(cache, state));
 }
 
 async function archived(tree: readonly TreeEntry[], start: bigint): Promise<bigint> {

@@ -6,6 +6,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/cache/json.go
  */
 
+import { fnv1a } from '../../go/fnv.ts';
 import { goObject, goString } from '../../go/json-marshal.ts';
 import { compactJson } from '../../go/json-text.ts';
 import { isObject } from '../../go/shape.ts';
@@ -15,7 +16,6 @@ import { headOf } from '../channel.ts';
 import type { Blob, Channel, Entry, Package } from '../model.ts';
 import { type BundleParts, bundleJson, bundleParts, writtenSkips } from './bundle.ts';
 import { goIcon } from './csv.ts';
-import { fnv1a } from './fnv.ts';
 
 export interface CacheFile {
   /** Path below the folder `cache/` of the cache. */

@@ -8,8 +8,8 @@
  * that the lowest byte behind the package is what it was before it. Readers of JSON pass
  * over the line. A package's stretch is then the same whatever packages stand around it.
  */
+import { applyStretch, FNV_START, fnv1a, fnv64Hex, type Stretch, stretchTo } from '../../go/fnv.ts';
 import { compareText } from '../../go/text.ts';
-import { applyStretch, FNV_START, fnv1a, fnvHex, type Stretch, stretchTo } from './fnv.ts';
 import { TAR_END, tarHeader, tarPadding } from './tar.ts';
 
 /** Folders of the image, without the slash at their beginning. */
@@ -158,7 +158,7 @@ export interface PlacedStretch {
 /** The digest of the whole cache, from the stretches of both trees, in any order. */
 export function sealDigest(configs: readonly PlacedStretch[], cache: readonly PlacedStretch[]): string {
   const state = overTree(FNV_START, configs);
-  return fnvHex(overTree(state, cache));
+  return fnv64Hex(overTree(state, cache));
 }
 
 /** The state behind a tree in the archive: its root, its stretches by path, and the end. */
