@@ -3,8 +3,7 @@
 import type { PlacedDiff } from '../check/report.ts';
 import { linesText, plainText } from '../text.ts';
 import { escapedMarkdown, impactTable, writtenMarkdown } from './markdown.ts';
-import { writtenLines } from './package-changes.ts';
-import { impactLines } from './text-report.ts';
+import { impactLines, writtenLines } from './text-report.ts';
 
 /** The changes of each package as text, with their effect on upgrades where there is any. */
 export function diffText(diffs: readonly PlacedDiff[]): string {

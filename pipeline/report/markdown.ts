@@ -14,7 +14,6 @@ import {
 import { amountText, clustersText, countText, fileLineText, plainText, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { fleetLines, flowRows } from './fleet-text.ts';
-import { writtenLines } from './package-changes.ts';
 import { mermaidText } from './pictures/mermaid.ts';
 import { reviewLines, reviewTitle } from './review-text.ts';
 import { rulePage } from './rule-help.ts';
@@ -25,6 +24,7 @@ import {
   impactTexts,
   permissionText,
   releasedLines,
+  writtenLines,
 } from './text-report.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
