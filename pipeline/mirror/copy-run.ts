@@ -1,10 +1,9 @@
 /** The settings and state that the steps of a copy share. */
 import type { Clock, Registry } from '../ports.ts';
 import type { BlobMover } from './blobs.ts';
-import type { CompanionSource } from './companions.ts';
+import type { CompanionSource, TagLists } from './companions.ts';
 import type { CopyMemory } from './copy-memory.ts';
 import type { Progress, ProgressState } from './progress.ts';
-import type { TagLists } from './tag-lists.ts';
 import type { Writes } from './writes.ts';
 
 /** What a copy needs of the place that it fills. */

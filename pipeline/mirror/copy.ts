@@ -11,14 +11,13 @@ import { readImage } from '../oci/registry/push.ts';
 import { eachOf } from '../parallel.ts';
 import type { BlobOutcome } from '../ports.ts';
 import { createBlobMover } from './blobs.ts';
-import { type Companion, companionError, companionsOf } from './companions.ts';
+import { type Companion, companionError, companionsOf, createTagLists } from './companions.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyPorts, CopyRun } from './copy-run.ts';
 import { type Inspected, inspectCopy, movedReference } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { pushContent, pushImage } from './push-image.ts';
 import { checkSparse } from './sparse.ts';
-import { createTagLists } from './tag-lists.ts';
 import { isSpoiled } from './until-sound.ts';
 import { countWrites, isNotTried, type Refusal } from './writes.ts';
 

@@ -14,8 +14,7 @@ import { PipelineError } from '../error.ts';
 import { entriesOf, LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
 import { eachOf } from '../parallel.ts';
 import type { Registry, Repository } from '../ports.ts';
-import { companionsOf } from './companions.ts';
-import { createTagLists, type TagLists } from './tag-lists.ts';
+import { companionsOf, createTagLists, type TagLists } from './companions.ts';
 
 export interface PruneReport {
   readonly deleted: readonly string[];
