@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { writePackages } from '../../catalogs/render/files.ts';
 import { PipelineError } from '../../error.ts';
-import { readAll } from './catalog.ts';
+import { MIGRATE_FLAG, migratesTo, readAll } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
-import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 
 export const command: OpmCommand = {
   words: 'migrate',

@@ -3,9 +3,8 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { PipelineError } from '../../error.ts';
 import { SECOND_THREAD } from '../thread-options.ts';
-import { printErrors, registryLookup } from './catalog.ts';
+import { MIGRATE_FLAG, migratesTo, printErrors, registryLookup } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
-import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 
 export const command: OpmCommand = {
   words: 'render',

@@ -5,7 +5,7 @@ import { renderBundleImage } from '../../catalogs/render/image.ts';
 import { writeBlobs } from '../../catalogs/write-blobs.ts';
 import { PipelineError } from '../../error.ts';
 import { dataBytes } from '../../terminal.ts';
-import { printErrors, registryLookup } from './catalog.ts';
+import { MIGRATE_FLAG, migratesTo, printErrors, registryLookup } from './catalog.ts';
 import {
   type Call,
   type OpmCommand,
@@ -16,7 +16,6 @@ import {
   type World,
 } from './command.ts';
 import { graphText, versionErrors } from './graph.ts';
-import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 
 export const command: OpmCommand = {
   words: 'alpha render-template',
