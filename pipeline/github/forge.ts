@@ -3,13 +3,12 @@
 import { PipelineError } from '../error.ts';
 import type { GateForge, RepositoryName } from '../forge/forge.ts';
 import type { ForgePorts } from '../forge/gate.ts';
-import { ownAccount } from './account.ts';
 import { readRequiredChecks } from './checks.ts';
 import type { GitHub } from './client.ts';
 import { readDirectory } from './directory.ts';
 import { involvePeople } from './involve.ts';
 import { pathHistory } from './path-changes.ts';
-import { type PostRequest, postCheck, postComment, postStatus } from './post-report.ts';
+import { ownAccount, type PostRequest, postCheck, postComment, postStatus } from './post-report.ts';
 import { askAgain, askOpen, askReviewed } from './pull-queries.ts';
 import {
   readCommits,

@@ -8,9 +8,8 @@ import { PipelineError } from '../error.ts';
 import type { Involving, Reported, RepositoryName } from '../forge/forge.ts';
 import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { plainText } from '../text.ts';
-import { ownAccount } from './account.ts';
 import { allPages, answerIfAny, dataOf, type GitHub } from './client.ts';
-import { justSaid, type PostRequest } from './post-report.ts';
+import { justSaid, ownAccount, type PostRequest } from './post-report.ts';
 import { readReviews } from './pull-request.ts';
 
 /**

@@ -8,8 +8,8 @@ import type { HeadStatus, RepositoryName } from '../forge/forge.ts';
 import { COMMENT_MARK, type Comment, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../forge/marks.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { plainText, shortenedText } from '../text.ts';
-import { ownAccount } from './account.ts';
 import { allPages, answerIfAny, dataOf, type GitHub } from './client.ts';
+import { sendQuery } from './graphql.ts';
 import type { Said } from './pull-queries.ts';
 import { readPullRequest } from './pull-request.ts';
 
@@ -286,4 +286,23 @@ export async function createOnce<T>(
 
 function isUncertain(error: unknown): boolean {
   return error instanceof PipelineError && (error.code === 'unreachable' || error.code === 'bad-answer');
+}
+
+// The account that makes requests: only its comments are Portolan's.
+
+/** The account of jobs that use their own token. Its number differs on GitHub Enterprise Server. */
+const ACTIONS_BOT = 'github-actions[bot]';
+
+/** Number of the account that makes requests; undefined if GitHub does not name it. No comment then counts as Portolan's. */
+export async function ownAccount(github: GitHub): Promise<number | undefined> {
+  const viewer = await sendQuery<{ viewer: { databaseId: number | null } }>(
+    github,
+    'query { viewer { databaseId } }',
+    {},
+  ).catch(() => undefined);
+  if (viewer?.viewer.databaseId) return viewer.viewer.databaseId;
+  const user = await answerIfAny(github.rest.users.getAuthenticated());
+  if (user) return Number(user.id);
+  const bot = await answerIfAny(github.rest.users.getByUsername({ username: ACTIONS_BOT }));
+  return bot && Number(bot.id);
 }
