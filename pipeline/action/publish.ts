@@ -11,8 +11,13 @@ import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
-import { heldBackBy, missingReference } from '../publish/held-back.ts';
-import { bringCatalog, catalogIdentity, publishedCatalogs } from '../publish/published-catalogs.ts';
+import {
+  bringCatalog,
+  catalogIdentity,
+  heldBackBy,
+  missingReference,
+  publishedCatalogs,
+} from '../publish/published-catalogs.ts';
 import { ringsListText } from '../publish/rings/look.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { findingText, matchesGlob, plainText } from '../text.ts';

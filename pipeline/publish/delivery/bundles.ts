@@ -21,7 +21,7 @@ import { policyAt } from '../../policy/read-policy.ts';
 import type { StoredRecord } from '../../ports.ts';
 import { amountText } from '../../text.ts';
 import type { PublishedFrom } from '../documents.ts';
-import { heldBackBy, missingReference } from '../held-back.ts';
+import { heldBackBy, missingReference } from '../published-catalogs.ts';
 import { type BundlesMessage, messageOf } from './message.ts';
 import { reportBundles } from './outcome.ts';
 import type { Arrived, DeliveryPorts, ReleasedUpTo } from './ports.ts';
