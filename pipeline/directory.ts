@@ -263,7 +263,7 @@ function isLink(path: string): boolean {
 }
 
 /** What a link leads to; undefined for nothing, in a circle or for who may not look. */
-function targetOf(path: string): Stats | undefined {
+export function targetOf(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {

@@ -1,29 +1,14 @@
 /** Clients of registries: for what policies allow, and for what Portolan publishes. */
 import { resolve } from 'node:path';
-import { clientUnder } from '../catalogs/references/client.ts';
+import { clientsUnder, type PolicyClients } from '../catalogs/references/client.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../oci/registry/client.ts';
 import { authfileCredentials } from '../oci/registry/credentials.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { RunInputs } from './inputs.ts';
 
-interface Registries {
-  under(policy: Policy): RegistryClient;
-  close(): void;
-}
-
 /** Registry clients under the rules of policies; `close` closes all of them. */
-export function registriesOf(inputs: RunInputs): Registries {
-  const clients: RegistryClient[] = [];
-  return {
-    under: (policy) => {
-      const client = clientUnder(policy, { ...registryOptions(inputs), plainHttp: inputs.publish.plainHttp });
-      clients.push(client);
-      return client;
-    },
-    close: () => {
-      for (const client of clients) client.close();
-    },
-  };
+export function registriesOf(inputs: RunInputs): PolicyClients {
+  return clientsUnder({ ...registryOptions(inputs), plainHttp: inputs.publish.plainHttp });
 }
 
 /**

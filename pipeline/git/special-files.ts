@@ -1,6 +1,7 @@
 /** Pipes and devices in a git directory that somebody sent: git would open them, and wait for ever. */
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { targetOf } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { readRegular } from '../file-pieces.ts';
 
@@ -31,7 +32,8 @@ function refuseSpecialFilesFrom(top: string): void {
   const visited = new Set<string>();
   const open = [top];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    const entry = statOf(path);
+    const entry = targetOf(path);
+    // A link that leads nowhere leads to no pipe.
     if (!entry) continue;
     refuseIfPipe(path, entry);
     if (entry.isFile()) open.push(...foldersNamedBy(path));
@@ -79,14 +81,4 @@ function namesIn(folder: string): Dirent[] {
 function refuseIfPipe(path: string, found: Stats | Dirent): void {
   if (!found.isFIFO() && !found.isCharacterDevice() && !found.isBlockDevice()) return;
   throw new PipelineError('io', `${path} is not a file, but a pipe or device`);
-}
-
-/** What a path leads to, behind links; undefined where that is nothing. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    // A link that leads nowhere leads to no pipe.
-    return undefined;
-  }
 }

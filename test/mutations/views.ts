@@ -133,7 +133,7 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
   {
     without: 'what was a head where clusters come from',
     file: 'catalog/olm/foresight/installation.ts',
-    text: 'if (wereHeads.has(keyOf({ channel, installed }))) return true;',
+    text: 'if (wereHeads.has(installationKey({ channel, installed }))) return true;',
     instead: '',
   },
   {

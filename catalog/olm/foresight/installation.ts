@@ -77,8 +77,8 @@ export function clusterInstallations(world: World, name: string, olm: Olm): read
   );
   const brought = broughtTo(world, name, olm);
   if (brought.length === 0) return own;
-  const known = new Set(own.map(keyOf));
-  return [...own, ...brought.filter((one) => !known.has(keyOf(one)))];
+  const known = new Set(own.map(installationKey));
+  return [...own, ...brought.filter((one) => !known.has(installationKey(one)))];
 }
 
 /** Whether an extension may have a bundle, on a cluster with all feature gates of OLM v1; one of which nothing is known may be. */
@@ -86,7 +86,8 @@ function mayBeExtension(bundle: Bundle | undefined): boolean {
   return bundle === undefined || !isRefusedByV1(bundle, 'all');
 }
 
-function keyOf({
+/** A key of a version in a channel. */
+export function installationKey({
   channel,
   installed,
 }: {
@@ -122,14 +123,14 @@ function findBrought({ preceding, platform, since }: World, name: string, olm: O
     const wereHeads = new Set(
       (world.published.get(name) ?? [])
         .filter(({ headUntil }) => first !== undefined && headUntil !== undefined && headUntil > first)
-        .map(({ channel, ...installed }) => keyOf({ channel, installed })),
+        .map(({ channel, ...installed }) => installationKey({ channel, installed })),
     );
     const isEnd = ({ channel, installed, published }: Installation): boolean => {
       const bundle = bundles?.get(installed.name) ?? published?.bundle;
       // It keeps its cluster from the platform of this catalog.
       if (bundle && isHeldBack(bundle, platform)) return false;
       if (olm === 'v1' && !mayBeExtension(bundle)) return false;
-      if (wereHeads.has(keyOf({ channel, installed }))) return true;
+      if (wereHeads.has(installationKey({ channel, installed }))) return true;
       const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
       return next.kind !== 'upgrade';
     };

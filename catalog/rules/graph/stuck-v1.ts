@@ -2,7 +2,11 @@ import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { appendToGroup, groupedBy } from '../../go/grouped.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
+import {
+  installationKey,
+  publishedInstallations,
+  withoutChannels,
+} from '../../olm/foresight/installation.ts';
 import { changesUnder, eachOnce } from '../../olm/foresight/installation-change.ts';
 import { type Change, checkedPackages, formerWorld, type World } from '../../olm/foresight/world.ts';
 import { channelIn, entryIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
@@ -94,11 +98,11 @@ function lostByChannel(change: Change): ReadonlyMap<Channel, readonly StuckInCha
 function newInChannels(change: Change, { name, bundles, channels }: Package): Map<Channel, StuckInChannel[]> {
   const { before, after } = change;
   if (!after.olm.has('v1')) return new Map();
-  const known = new Set(publishedInstallations(before, name).map(placeOf));
+  const known = new Set(publishedInstallations(before, name).map(installationKey));
   const stuck = [...channels.values()].flatMap((channel) =>
     channel.entries.flatMap((entry) => {
       const bundle = bundles.get(entry.name);
-      if (!bundle || known.has(placeOf({ channel: channel.name, installed: bundle }))) return [];
+      if (!bundle || known.has(installationKey({ channel: channel.name, installed: bundle }))) return [];
       const installed = installedOf(bundle);
       const path = after.foresight.v1({ package: name, channels: [channel.name] }, installed);
       const arrivesWithoutChannel = after.foresight.v1({ package: name, channels: [] }, installed).arrives;
@@ -118,16 +122,6 @@ function newInChannels(change: Change, { name, bundles, channels }: Package): Ma
 interface StuckInChannel {
   readonly installed: Installed;
   readonly path: UpgradePath;
-}
-
-function placeOf({
-  channel,
-  installed,
-}: {
-  readonly channel: string;
-  readonly installed: { readonly name: string };
-}): string {
-  return JSON.stringify([channel, installed.name]);
 }
 
 /** Names of what had no path to a head in any of some worlds, with any channel selected or none: a copy is not new. */

@@ -62,7 +62,7 @@ function sumOf(a: ReadonlyMap<string, Traffic>, b: ReadonlyMap<string, Traffic>)
 }
 
 /** Clients of one check, closed together. */
-interface PolicyClients {
+export interface PolicyClients {
   under(policy: Policy): RegistryClient;
   close(): void;
 }
