@@ -54,7 +54,10 @@ export async function* tarMembers(input: TarInput): AsyncGenerator<TarMember> {
   for (;;) {
     const header = await input.take(BLOCK);
     if (isZero(header)) return;
-    if (!isHeader(header) || NUMBERS.some(([at, length]) => Number.isNaN(numberIn(header, at, length))))
+    if (
+      !isHeader(header) ||
+      numbersOf(header).some(([at, length]) => Number.isNaN(numberIn(header, at, length)))
+    )
       throw new InvalidTar('has an invalid header');
     const type = TYPES[header[156] ?? 0] ?? 'unknown';
     if (type === 'extra') {
@@ -66,13 +69,16 @@ export async function* tarMembers(input: TarInput): AsyncGenerator<TarMember> {
       continue;
     }
     const { pax } = extra;
+    if (pax && !hasSoundNumbers(pax)) throw new InvalidTar('has records of pax that cannot be read');
     // Empty ones leave the field of the header.
-    const name = extra.name || pax?.path || nameIn(header);
-    const target = extra.target || pax?.linkpath || textIn(header, 157, 100);
+    const name = extra.name || pax?.get('path') || nameIn(header);
+    const target = extra.target || pax?.get('linkpath') || textIn(header, 157, 100);
     extra = {};
     // In headers of before types, a slash at the end makes a folder.
     const kind = header[156] === 0 && name.endsWith('/') ? 'directory' : type;
-    const size = HAVE_CONTENT.has(kind) ? sizeIn(header, pax?.size) : 0;
+    // As in Go, the size in a header must be one even where it does not count.
+    if (HAVE_CONTENT.has(type)) sizeIn(header);
+    const size = HAVE_CONTENT.has(kind) ? sizeIn(header, pax?.get('size')) : 0;
     const end = input.position() + size + paddingAfter(size);
     yield { name, kind, target, mode: numberIn(header, 100, 8) & 0o7777, size };
     await input.skip(end - input.position());
@@ -108,11 +114,18 @@ export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** Whether a block is a header, by its checksum, which counts its own eight bytes as spaces. */
+/**
+ * Whether a block is a header, by its checksum, which counts its own eight bytes as spaces. Old programs of Sun took bytes as
+ * signed, and Go accepts their sums, too.
+ */
 function isHeader(header: Buffer): boolean {
-  let sum = 0;
-  for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);
-  return sum === numberIn(header, 148, 8);
+  let [unsigned, signed] = [0, 0];
+  for (let i = 0; i < BLOCK; i++) {
+    const byte = i >= 148 && i < 156 ? 32 : (header[i] ?? 0);
+    unsigned += byte;
+    signed += byte < 128 ? byte : byte - 256;
+  }
+  return [unsigned, signed].includes(octalIn(header, 148, 8));
 }
 
 /** A field of a header as text, up to its first zero byte. */
@@ -123,15 +136,22 @@ function textIn(header: Buffer, at: number, length: number): string {
 }
 
 /**
- * Octal, or binary when the first bit is set; 0 for an empty field, -1 for what is negative in binary, NaN for what is not a
- * number.
+ * Octal, or binary when the first bit is set; 0 for an empty field, NaN for what is not a number and for what has more than 64
+ * bits.
  */
 function numberIn(header: Buffer, at: number, length: number): number {
   const first = header[at] ?? 0;
-  if ((first & 0xc0) === 0xc0) return -1;
-  if ((first & 0x80) !== 0) {
-    return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, first & 0x7f);
-  }
+  if ((first & 0x80) === 0) return octalIn(header, at, length);
+  const inverted = (first & 0x40) === 0 ? 0 : 0xff;
+  const size = header
+    .subarray(at + 1, at + length)
+    .reduce((sum, byte) => sum * 256 + (byte ^ inverted), (first ^ inverted) & 0x7f);
+  if (size >= 2 ** 63) return Number.NaN;
+  return inverted === 0 ? size : -1 - size;
+}
+
+/** An octal number; 0 for an empty field, NaN for what is not a number. */
+function octalIn(header: Buffer, at: number, length: number): number {
   // As in Go, zero bytes and spaces may surround the digits, and a zero byte ends them: `\0 644\0` is 0o644.
   const text = header
     .toString('latin1', at, at + length)
@@ -141,7 +161,7 @@ function numberIn(header: Buffer, at: number, length: number): number {
   return /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
 }
 
-/** Where headers have mode, owner, group, size and time, with their lengths. */
+/** Where all headers have mode, owner, group, size and time, with their lengths. */
 const NUMBERS = [
   [100, 8],
   [108, 8],
@@ -149,6 +169,30 @@ const NUMBERS = [
   [124, 12],
   [136, 12],
 ] as const;
+/** Where all but the oldest headers have the numbers of a device. */
+const DEVICE_NUMBERS = [
+  [329, 8],
+  [337, 8],
+] as const;
+/** Where headers of `star` have more times. */
+const STAR_TIMES = [
+  [476, 12],
+  [488, 12],
+] as const;
+
+/** Which kind of header a block is. */
+function formatOf(header: Buffer): 'v7' | 'ustar' | 'star' | 'gnu' {
+  const magic = header.toString('latin1', 257, 265);
+  if (magic.startsWith('ustar\0')) return header.toString('latin1', 508) === 'tar\0' ? 'star' : 'ustar';
+  return magic === 'ustar  \0' ? 'gnu' : 'v7';
+}
+
+/** Where a header has numbers that must be some. Go tolerates the times of GNU tar. */
+function numbersOf(header: Buffer): readonly (readonly [number, number])[] {
+  const format = formatOf(header);
+  if (format === 'v7') return NUMBERS;
+  return format === 'star' ? [...NUMBERS, ...DEVICE_NUMBERS, ...STAR_TIMES] : [...NUMBERS, ...DEVICE_NUMBERS];
+}
 
 /** What type flags stand for. Files: a zero byte and `0`. */
 const TYPES: Readonly<Record<number, TarMember['kind'] | 'extra'>> = Object.fromEntries(
@@ -172,7 +216,7 @@ const HAVE_CONTENT: ReadonlySet<TarMember['kind']> = new Set(['file', 'unknown']
 
 /** What stands before a header, and is about it. */
 interface Extra {
-  readonly pax?: Readonly<Record<'path' | 'linkpath' | 'size', string | undefined>>;
+  readonly pax?: ReadonlyMap<string, string>;
   /** Names of GNU tar count before those of pax. */
   readonly name?: string;
   readonly target?: string;
@@ -185,13 +229,7 @@ function withExtra(extra: Extra, type: string, text: Buffer): Extra {
     recordsIn(text);
     return {};
   }
-  if (type === 'x') {
-    const records = recordsIn(text);
-    return {
-      ...extra,
-      pax: { path: records.get('path'), linkpath: records.get('linkpath'), size: records.get('size') },
-    };
-  }
+  if (type === 'x') return { ...extra, pax: recordsIn(text) };
   const name = textIn(text, 0, text.length);
   return type === 'L' ? { ...extra, name } : { ...extra, target: name };
 }
@@ -201,7 +239,7 @@ function recordsIn(bytes: Buffer): ReadonlyMap<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(' ', at);
-    const end = at + wholeNumber(bytes.toString('latin1', at, Math.max(space, at)));
+    const end = at + integer(bytes.toString('latin1', at, Math.max(space, at)));
     const equals = bytes.indexOf('=', space);
     const isWhole =
       space > at && equals > space + 1 && equals < end && end <= bytes.length && bytes[end - 1] === 10;
@@ -220,16 +258,26 @@ function recordsIn(bytes: Buffer): ReadonlyMap<string, string> {
   return records;
 }
 
-/** A decimal number; NaN for any other text, and for one with more digits than a safe integer has. */
-function wholeNumber(text: string): number {
-  return /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+/** Whether the numbers and times among records of pax are some. Empty ones do not count. */
+function hasSoundNumbers(records: ReadonlyMap<string, string>): boolean {
+  const texts = (keys: readonly string[]): string[] => keys.map((key) => records.get(key) || '0');
+  const times = texts(['atime', 'mtime', 'ctime']).map(
+    (text) => /^([^.]*)(?:\.(\d*))?$/.exec(text)?.[1] ?? '',
+  );
+  return [...texts(['uid', 'gid', 'size']), ...times].every((text) => !Number.isNaN(integer(text)));
+}
+
+/** A decimal number of 64 bits, as Go's ParseInt takes it; NaN for any other text. */
+function integer(text: string): number {
+  const isOne = /^[+-]?0*\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+  return isOne ? Number(text) : Number.NaN;
 }
 
 /** The size in a header, or in a record of pax about it. */
 function sizeIn(header: Buffer, record = ''): number {
   // Type `S`, a sparse file of GNU tar: the list of its holes may go on in blocks that `size` does not count.
   if (header[156] === 0x53) throw new InvalidTar('has a file with holes');
-  const size = record === '' ? numberIn(header, 124, 12) : wholeNumber(record);
+  const size = record === '' ? numberIn(header, 124, 12) : integer(record);
   if (!Number.isSafeInteger(size) || size < 0) throw new InvalidTar('has an invalid size');
   return size;
 }
@@ -237,13 +285,12 @@ function sizeIn(header: Buffer, record = ''): number {
 /** The name in a header: `ustar` has a prefix for it, which GNU tar uses for times. */
 function nameIn(header: Buffer): string {
   const name = textIn(header, 0, 100);
-  const magic = header.toString('latin1', 257, 263);
-  // The header of `star` ends with its name, and has times behind a shorter prefix.
-  const length = header.toString('latin1', 508) === 'tar\0' ? 131 : 155;
-  let prefix = magic === 'ustar\0' ? textIn(header, 345, length) : '';
+  const format = formatOf(header);
+  // The header of `star` has times behind a shorter prefix.
+  let prefix = textIn(header, 345, { v7: 0, ustar: 155, star: 131, gnu: 0 }[format]);
   // What old versions of Go wrote: a prefix in a header of GNU tar. Its times are not numbers then.
   const hasNoTimes = [345, 357].some((at) => header[at] !== 0 && Number.isNaN(numberIn(header, at, 12)));
-  if (header.toString('latin1', 257, 265) === 'ustar  \0' && hasNoTimes) {
+  if (format === 'gnu' && hasNoTimes) {
     const text = textIn(header, 345, 155);
     // Go takes only ASCII for such a prefix.
     if (Buffer.byteLength(text) === text.length) prefix = text;

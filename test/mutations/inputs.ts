@@ -586,7 +586,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 43,
     without: 'refusing files behind links',
     file: 'pipeline/oci/image/tree.ts',
-    text: 'if (isWanted) refuseBehindLink(path, added, stack);',
+    text: 'if (isWanted) refuseUnreachable(path, added, stack);',
     instead: '',
     test: 'test/pipeline/oci/image/tree.slow.test.ts',
   },

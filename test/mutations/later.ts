@@ -443,8 +443,8 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 180,
     without: 'long names of GNU before those of pax',
     file: 'pipeline/oci/tar-stream.ts',
-    text: 'extra.name || pax?.path',
-    instead: 'pax?.path || extra.name',
+    text: "extra.name || pax?.get('path')",
+    instead: "pax?.get('path') || extra.name",
     test: 'test/pipeline/oci/tar-stream.test.ts',
   },
   {

@@ -212,7 +212,7 @@ async function unpackEntry(
 ): Promise<void> {
   const { stack, limits, wanted } = state;
   const isWanted = wanted(path);
-  if (isWanted) refuseBehindLink(path, added, stack);
+  if (isWanted) refuseUnreachable(path, added, stack);
   if (isWanted && header.kind === 'unknown')
     throw new PipelineError('corrupt', `a layer has ${JSON.stringify(path)} as a type that is not unpacked`);
   const isFile = header.kind === 'file';
@@ -229,16 +229,23 @@ async function unpackEntry(
 }
 
 /**
- * Refuses a wanted file whose path goes through a symbolic link. Nodes would write it into the link's target, which this reader
- * may have passed over as not wanted.
+ * Refuses a wanted path that nodes and opm do not read as this reader would: one that goes through a symbolic link leads them
+ * into the link's target, one through a file cannot be unpacked, and opm reads only names in UTF-8.
  */
-function refuseBehindLink(path: string, added: Stack, stack: Stack): void {
+function refuseUnreachable(path: string, added: Stack, stack: Stack): void {
+  // The decoder puts this character where bytes are not UTF-8.
+  if (path.includes('\uFFFD')) {
+    throw new PipelineError('corrupt', `a layer has ${JSON.stringify(path)}, a name that is not valid UTF-8`);
+  }
   for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) {
     // The layer that is read counts before those below it.
     const { kind } = added.entries.get(folder) ?? stack.entries.get(folder) ?? {};
-    if (kind !== 'link') continue;
-    const what = `the layers put ${JSON.stringify(path)} behind the symbolic link ${JSON.stringify(folder)}`;
-    throw new PipelineError('corrupt', what, { hint: 'build the image with a folder in place of the link' });
+    if (kind !== 'link' && kind !== 'file') continue;
+    const through = kind === 'link' ? 'behind the symbolic link' : 'below the file';
+    const what = `the layers put ${JSON.stringify(path)} ${through} ${JSON.stringify(folder)}`;
+    throw new PipelineError('corrupt', what, {
+      hint: `build the image with a folder in place of the ${kind}`,
+    });
   }
 }
 

@@ -7,14 +7,17 @@ interface Fields {
   readonly body?: string;
   /** Bytes in place of others, by offset. */
   readonly raw?: Readonly<Record<number, string>>;
+  /** Whether its checksum takes bytes as signed. */
+  readonly isSigned?: boolean;
 }
 
-function entry(name: string, { type = '0', body = '', raw = {} }: Fields = {}): Buffer {
+function entry(name: string, { type = '0', body = '', raw = {}, isSigned = false }: Fields = {}): Buffer {
   const header = headerOf(name, Buffer.byteLength(body));
   header.write(type, 156, 'latin1');
   for (const [at, text] of Object.entries(raw)) header.write(text, Number(at), 'latin1');
   header.write('        ', 148);
-  const sum = header.reduce((total, byte) => total + byte, 0);
+  const bytes = isSigned ? [...new Int8Array(header)] : [...header];
+  const sum = bytes.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return Buffer.concat([header, Buffer.from(body), paddingOf(Buffer.byteLength(body))]);
 }
@@ -87,6 +90,19 @@ describe('180: an archive has what Go reads in it', () => {
       ['a: A'],
     ],
     ['a binary size', [entry('a', { body: 'A', raw: { 124: '\x80\0\0\0\0\0\0\0\0\0\0\x01' } })], ['a: A']],
+    ['a signed checksum', [entry('é', { body: 'A', isSigned: true })], ['é: A']],
+    [
+      'numbers in pax with signs',
+      [pax({ size: '+1', uid: '-1', mtime: '-1.5', atime: '1.', gid: '' }), A],
+      ['a: A'],
+    ],
+    ['wrong numbers in a header that another replaces', [pax({ uid: 'x' }), pax({ path: 'p' }), A], ['p: A']],
+    ['wrong numbers for all', [pax({ uid: 'x' }, 'g'), A], ['a: A']],
+    [
+      'no numbers of a device in the oldest headers',
+      [entry('a', { body: 'A', raw: { 257: '\0'.repeat(8), 329: '9' } })],
+      ['a: A'],
+    ],
     ['an old folder', [entry('d/', { type: '\0' }), A], ['directory d/', 'a: A']],
   ])('%s', async (_, entries, expected) => {
     expect(await read(Buffer.concat([...entries, TAR_END]))).toEqual(expected);
@@ -97,8 +113,17 @@ describe('180: an archive has what Go reads in it', () => {
     ['an old folder with content', [entry('d/', { type: '\0', body: 'x' })], 'invalid header'],
     ['a mode that is not a number', [entry('a', { raw: { 100: '9' } })], 'invalid header'],
     ['one changed byte', [Buffer.concat([Buffer.from('b'), A.subarray(1)])], 'invalid header'],
+    [
+      'an old folder with a negative size',
+      [entry('d/', { type: '\0', raw: { 124: '\xff'.repeat(12) } })],
+      'invalid size',
+    ],
     ['a negative size', [entry('a', { raw: { 124: '\xff'.repeat(12) } })], 'invalid size'],
-    ['a size that is not a number', [pax({ size: '1k' }), A], 'invalid size'],
+    ['a size that is not a number', [pax({ size: '1k' }), A], 'cannot be read'],
+    ['a size of more than 64 bits', [pax({ size: '9223372036854775808' }), A], 'cannot be read'],
+    ['an owner that is not a number', [pax({ uid: 'x' }), A], 'cannot be read'],
+    ['a time that is not a number', [pax({ mtime: '1.x' }), A], 'cannot be read'],
+    ['a device that is not a number', [entry('a', { raw: { 329: '9' } })], 'invalid header'],
     ['a record that is cut off', [entry('x', { type: 'x', body: '9 path=' }), A], 'cannot be read'],
     ['a name with a zero', [pax({ path: 'a\0b' }), A], 'zero byte'],
     ["an owner's name with a zero", [pax({ uname: 'a\0b' }), A], 'zero byte'],

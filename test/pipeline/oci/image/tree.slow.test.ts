@@ -6,6 +6,7 @@ import { Zstd } from '@hpcc-js/wasm-zstd';
 import { packTar, type TarHeader } from 'modern-tar';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ImageTree, readTree, type TreeLimits } from '../../../../pipeline/oci/image/tree.ts';
+import { headerOf, TAR_END } from '../../../../pipeline/oci/registry/archive/tar.ts';
 
 let scratch = '';
 beforeEach(() => {
@@ -25,6 +26,16 @@ function tar(...items: readonly Item[]): Promise<Uint8Array> {
       return { header: { type: 'file' as const, size: body.length, mode: 0o644, ...header }, body };
     }),
   );
+}
+
+/** An archive of one empty file whose name is in Latin-1. */
+function latin1(name: string): Uint8Array {
+  const header = headerOf('', 0);
+  header.write(name, 0, 'latin1');
+  header.write(' '.repeat(8), 148);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(sum.toString(8).padStart(7, '0'), 148);
+  return Buffer.concat([header, TAR_END]);
 }
 
 async function* inPieces(
@@ -146,6 +157,26 @@ describe('hostile layers', () => {
     await expect(readTree(layers, { scratch, wanted })).rejects.toMatchObject({
       code: 'corrupt',
       message: 'the layers put "unwanted-m/csv" behind the symbolic link "unwanted-m"',
+    });
+  });
+
+  test('180: nothing is put below a file: nodes and opm do not unpack that', async () => {
+    const [file, below] = [await tar({ name: 'm', body: 'm' }), await tar('m/csv')];
+    for (const layers of [[file, below], [await tar({ name: 'm', body: 'm' }, 'm/csv')]]) {
+      await expect(read(layers)).rejects.toMatchObject({
+        code: 'corrupt',
+        message: 'the layers put "m/csv" below the file "m"',
+      });
+    }
+    const folder = await tar({ name: 'm', type: 'directory' }, 'm/csv');
+    expect(await read([file, folder])).toEqual({ m: 'm/', 'm/csv': 'm/csv' });
+  });
+
+  test('180: a wanted name that is not UTF-8 is refused: opm does not read it', async () => {
+    expect(await read([latin1('unwanted\xe9')])).toEqual({});
+    await expect(read([latin1('m/\xe9')])).rejects.toMatchObject({
+      code: 'corrupt',
+      message: 'a layer has "m/\uFFFD", a name that is not valid UTF-8',
     });
   });
 
