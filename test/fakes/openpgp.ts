@@ -8,7 +8,7 @@ export interface PgpKey {
   /** The same key as a subkey of nobody: without its armor. */
   readonly asSubkey: Buffer;
   /** Signs a text: a compressed message, as gpg writes it. */
-  sign(text: string, options?: { readonly created?: number; readonly lifetime?: number }): Buffer;
+  sign(text: string, options?: Partial<Omit<Signing, 'privateKey' | 'id'>>): Buffer;
 }
 
 export function pgpKey(): PgpKey {
@@ -25,8 +25,8 @@ export function pgpKey(): PgpKey {
   return {
     armored,
     asSubkey: packet(14, body),
-    sign: (text, { created = 1_700_000_000, lifetime = 0 } = {}) =>
-      signed(Buffer.from(text), { privateKey, id, created, lifetime }),
+    sign: (text, { created = 1_700_000_000, lifetime = 0, notes = [] } = {}) =>
+      signed(Buffer.from(text), { privateKey, id, created, lifetime, notes }),
   };
 }
 
@@ -35,9 +35,11 @@ interface Signing {
   readonly id: Buffer;
   readonly created: number;
   readonly lifetime: number;
+  /** Bytes of further subpackets, which are not signed. */
+  readonly notes: readonly number[];
 }
 
-function signed(data: Buffer, { privateKey, id, created, lifetime }: Signing): Buffer {
+function signed(data: Buffer, { privateKey, id, created, lifetime, notes }: Signing): Buffer {
   const subpackets = Buffer.concat([
     subpacket(2, seconds(created)),
     ...(lifetime > 0 ? [subpacket(3, seconds(lifetime))] : []),
@@ -45,11 +47,14 @@ function signed(data: Buffer, { privateKey, id, created, lifetime }: Signing): B
   const hashed = Buffer.concat([Buffer.from([4, 0, 1, 8, 0, subpackets.length]), subpackets]);
   const trailer = Buffer.from([4, 0xff, 0, 0, 0, hashed.length]);
   const value = createSign('sha256').update(data).update(hashed).update(trailer).sign(privateKey);
-  const issuer = subpacket(16, id);
+  const unhashed = Buffer.concat([
+    ...notes.map((bytes) => subpacket(20, Buffer.alloc(bytes))),
+    subpacket(16, id),
+  ]);
   const signature = Buffer.concat([
     hashed,
-    Buffer.from([0, issuer.length]),
-    issuer,
+    Buffer.from([unhashed.length >> 8, unhashed.length & 0xff]),
+    unhashed,
     Buffer.from([0, 0]),
     number(value),
   ]);
@@ -63,8 +68,12 @@ function packet(tag: number, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x81 | (tag << 2), body.length >> 8, body.length & 0xff]), body]);
 }
 
+/** With a length of one byte, or of two from 192 on. */
 function subpacket(kind: number, body: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([body.length + 1, kind]), body]);
+  const length = body.length + 1;
+  const more = length - 192;
+  const head = more < 0 ? [length] : [(more >> 8) + 192, more & 0xff];
+  return Buffer.concat([Buffer.from([...head, kind]), body]);
 }
 
 function seconds(count: number): Buffer {

@@ -172,7 +172,7 @@ interface Subpacket {
 function subpackets(bytes: Buffer): Subpacket[] {
   const found: Subpacket[] = [];
   for (let at = 0; at < bytes.length; ) {
-    const { length, start } = newLength(bytes, at);
+    const { length, start } = newLength(bytes, at, SUBPACKET_PAIRS);
     if (length === 0) throw new OpenPgpError('is damaged');
     // The first byte is the type; its highest bit says only that the subpacket is critical.
     found.push({ kind: (bytes[start] ?? 0) & 0x7f, body: slice(bytes, start + 1, length - 1) });
@@ -189,7 +189,9 @@ function packetsOf(bytes: Buffer): Packet[] {
     if ((head & 0x80) === 0) throw new OpenPgpError('is not an OpenPGP message');
     // Section 4.2: the highest bit is always set, the next one tells new headers from old ones.
     const isNew = (head & 0x40) !== 0;
-    const { length, start } = isNew ? newLength(bytes, at + 1) : oldLength(bytes, at + 1, head & 3);
+    const { length, start } = isNew
+      ? newLength(bytes, at + 1, PACKET_PAIRS)
+      : oldLength(bytes, at + 1, head & 3);
     packets.push({ tag: isNew ? head & 0x3f : (head >> 2) & 0x0f, body: slice(bytes, start, length) });
     at = start + length;
   }
@@ -212,11 +214,14 @@ function oldLength(bytes: Buffer, at: number, type: number): Extent {
   return { length: slice(bytes, at, size).readUIntBE(0, size), start: at + size };
 }
 
+/** The largest first byte of lengths in two bytes. Of packets, those above it begin a part (RFC 4880, 4.2.2 and 5.2.3.1). */
+const [PACKET_PAIRS, SUBPACKET_PAIRS] = [223, 254];
+
 /** The length of a packet with a new header, or of a subpacket: one, two or five bytes, by the first one. */
-function newLength(bytes: Buffer, at: number): Extent {
+function newLength(bytes: Buffer, at: number, largestOfTwo: number): Extent {
   const first = slice(bytes, at, 1).readUInt8(0);
   if (first < 192) return { length: first, start: at + 1 };
-  if (first < 224)
+  if (first <= largestOfTwo)
     return { length: ((first - 192) << 8) + slice(bytes, at + 1, 1).readUInt8(0) + 192, start: at + 2 };
   if (first === 255) return { length: slice(bytes, at + 1, 4).readUInt32BE(0), start: at + 5 };
   throw new OpenPgpError('is in parts, which is not supported');

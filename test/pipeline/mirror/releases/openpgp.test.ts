@@ -59,6 +59,11 @@ describe('a key of our own', () => {
     );
   });
 
+  test('its signature may have subpackets of any size that two bytes say', () => {
+    for (const bytes of [190, 191, 8382, 8383, 16_318])
+      expect(signedText(key.sign('hello', { notes: [bytes] }), ring, NOW)).toBe('hello');
+  });
+
   test('a subkey that somebody appended signs nothing', () => {
     const other = pgpKey();
     const primary = key.armored.split('\n').slice(3, -3).join('');
