@@ -14,6 +14,7 @@ import { fenceName } from '../../pipeline/publish/fence.ts';
 import { claimText } from '../../pipeline/publish/fence-records.ts';
 import { publishedCatalogs } from '../../pipeline/publish/published-catalogs.ts';
 import { learnFromImage } from '../../pipeline/publish/published-commit.ts';
+import { imagesOf } from '../../pipeline/publish/rings/state.ts';
 import { ringsIn } from '../../pipeline/publish/rings/store.ts';
 import { placesOf, targetOf } from '../../pipeline/publish/target.ts';
 import type { Source } from '../receive.ts';
@@ -156,11 +157,7 @@ async function currentDocuments(database: Database): Promise<string[]> {
   const { rings, errors } = await ringsIn(records);
   if (unreadableKeys.length + errors.length > 0) return [DOCUMENTS];
   const documentsOfRings = rings
-    .flatMap(({ arrivals, opened, rings: all }) => [
-      ...arrivals,
-      ...opened,
-      ...all.flatMap(({ image }) => image ?? []),
-    ])
+    .flatMap((state) => [...imagesOf(state), ...state.rings.flatMap(({ image }) => image ?? [])])
     // Without the prefix, as records of published catalogs name documents.
     .map((image) => prefixOf('', image).slice(DOCUMENTS.length));
   return [...published.map(({ documents }) => documents), ...documentsOfRings];

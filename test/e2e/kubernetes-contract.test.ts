@@ -223,7 +223,7 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
       commit: String(n).repeat(40),
       digest: `sha256:${String(n).repeat(64)}`,
     });
-    const documents = [1, 2, 3, 4].map((n) => prefixOf('v4.20/x', image(n)));
+    const documents = [1, 2, 3, 4, 5].map((n) => prefixOf('v4.20/x', image(n)));
     for (const prefix of documents) await put(`${prefix}receipt.json`, {});
     await put('outcomes/sea/catalogs/v4.20/old', {});
     await put('published/v4.20/x', {
@@ -233,7 +233,9 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     const store = recordRings(records, 'v4.20', 'x');
     const { state, version } = await store.read();
     const at = '2026-01-01T00:00:00.000Z';
-    await store.replace({ ...state, arrivals: [{ ...image(3), ring: 'x', at }] }, version);
+    const approval = { ...image(5), ring: 'x', at, by: 'alice', why: 'urgent' };
+    const arrivals = [{ ...image(3), ring: 'x', at }];
+    await store.replace({ ...state, arrivals, approvals: [approval] }, version);
     await database.query(
       "update portolan.record set written = now() - interval '31 days' where key not like $1",
       [`${documents[1]}%`],

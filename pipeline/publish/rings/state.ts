@@ -111,6 +111,11 @@ export function isSameImage(one: RingImage, other: RingImage): boolean {
   return one.commit === other.commit && one.digest === other.digest && one.epoch === other.epoch;
 }
 
+/** Images that were seen in rings, were opened for them, or that people approve of: each may be opened next, or again. */
+export function imagesOf({ arrivals, opened, approvals }: RingState): readonly RingImage[] {
+  return [...arrivals, ...opened, ...approvals];
+}
+
 /** An image alone. */
 export function imageOf({ epoch, commit, digest }: RingImage): RingImage {
   return { epoch, commit, digest };

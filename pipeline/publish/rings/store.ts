@@ -7,7 +7,7 @@ import { publishedIn } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import type { PublishTarget } from '../target.ts';
 import { parseRings } from './read.ts';
-import { imageOf, noRings, type RingState, ringsText } from './state.ts';
+import { imageOf, imagesOf, noRings, type RingState, ringsText } from './state.ts';
 
 /** The storage of a catalog's rings. */
 export interface RingStore {
@@ -118,7 +118,6 @@ export function inRings(
   return async (catalog, target) => {
     const claims = await Promise.all(target.rings.map(({ name }) => fence.read(fenceName(catalog, name))));
     const { state } = await storeOf(catalog, ringsName(catalog, target)).read();
-    const images = [...claims, ...state.arrivals, ...state.opened, ...state.approvals];
-    return images.flatMap((image) => (image ? [image.digest] : []));
+    return [...claims, ...imagesOf(state)].flatMap((image) => (image ? [image.digest] : []));
   };
 }
