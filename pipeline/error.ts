@@ -45,11 +45,11 @@ interface ErrorOptions {
   /** The HTTP status, where a host answered with one. */
   readonly status?: number | undefined;
   /** What the reader can do about it. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Lines that belong to the hint, such as what to write into a file. */
   readonly details?: readonly string[];
   /** The same where it is a setting of how registries are reached, which every program names in its own way. */
-  readonly remedy?: Remedy;
+  readonly remedy?: Remedy | undefined;
 }
 
 /** What could not be done, and why. Its texts have none of the secrets that this process sends. */

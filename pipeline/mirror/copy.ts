@@ -172,10 +172,15 @@ async function tryAgain(
  * refuses what it does not accept, such as layers whose URL it does not allow. Or whether it has not answered at all.
  */
 function isPermanent(error: PipelineError, before: PipelineError | undefined): boolean {
-  if (error instanceof SilentHost && before instanceof SilentHost) return true;
+  if (isSilence(error) && isSilence(before)) return true;
   return (
     error.status === 500 && before?.status === 500 && error.message === before.message && !isNotTried(error)
   );
+}
+
+/** Whether a registry, or a mirror of it, has never answered. */
+function isSilence(error: PipelineError | undefined): boolean {
+  return error instanceof SilentHost || error?.cause instanceof SilentHost;
 }
 
 /** Whether another pass may bring what failed. */

@@ -6,6 +6,7 @@ import type { ExternalCheck, Lookup } from '../../../catalog/references/lookup.t
 import { lookupKey } from '../../../catalog/references/site.ts';
 import { PipelineError } from '../../error.ts';
 import { LIST_TYPES, parseManifest } from '../../oci/registry/image.ts';
+import { MirrorFailure } from '../../oci/registry/mirrored.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Trust } from '../../oci/signatures/signatures.ts';
 import {
@@ -69,9 +70,12 @@ const UNASKED: Lookup = { kind: 'unknown', why: 'Portolan did not look it up' };
 
 /**
  * Whether a reason holds for every image of a registry, which is not asked again then. An answer that another try
- * does not mend is about the one image.
+ * does not mend is about the one image, and a mirror's failure is not one of the registry that it mirrors.
  */
-function isOfTheHost({ code, retryable }: PipelineError): boolean {
+function isOfTheHost(error: PipelineError): boolean {
+  const own = error instanceof MirrorFailure ? error.ofSource : error;
+  if (own === undefined) return false;
+  const { code, retryable } = own;
   return code === 'unreachable' || code === 'rate-limited' || (code === 'bad-answer' && retryable);
 }
 

@@ -28,6 +28,19 @@ export interface MirroredOptions {
 interface Place {
   readonly reference: Reference;
   readonly registry: Registry;
+  /** Whether it is the source itself, not a mirror. */
+  readonly isSource: boolean;
+}
+
+/** A mirror's failure that no other place made up for. The source may have answered. */
+export class MirrorFailure extends PipelineError {
+  /** How the source failed, if it did. */
+  readonly ofSource: PipelineError | undefined;
+
+  constructor(failure: PipelineError, ofSource: PipelineError | undefined) {
+    super(failure.code, failure.message, { ...failure, cause: failure });
+    this.ofSource = ofSource;
+  }
 }
 
 /** Reads through mirrors; only what reads an image is changed. */
@@ -42,11 +55,11 @@ export function readThroughMirrors<R extends Registry>(source: R, options: Mirro
     const places = placesFor(reference, source, options);
     const holder = holders.get(repositoryName(reference));
     if (reference.kind !== 'digest' || !holder) return places;
-    const { registry, reference: found } = holder;
-    const isHolder = (place: Place): boolean =>
-      repositoryName(place.reference) === repositoryName(found) && place.registry === registry;
-    const first: Place = { registry, reference: withDigest(found, reference.digest) };
-    return [first, ...places.filter((place) => !isHolder(place))];
+    const { reference: found, ...place } = holder;
+    const isHolder = (other: Place): boolean =>
+      repositoryName(other.reference) === repositoryName(found) && other.registry === place.registry;
+    const first: Place = { ...place, reference: withDigest(found, reference.digest) };
+    return [first, ...places.filter((other) => !isHolder(other))];
   };
   const ofBlob = (from: Repository, digest: string): Place[] =>
     placesOf({ ...nameOfRepository(from), kind: 'digest', digest });
@@ -95,7 +108,7 @@ function placesFor(reference: Reference, source: Registry, options: MirroredOpti
   if ('refused' in pull) throw new PipelineError('usage', `${written}: ${pull.refused}`);
   // No mirror is configured for it: the source itself checks whether it may be asked.
   if (pull.asked.length === 1 && !pull.sourceBlocked && pull.asked[0] === written)
-    return [{ reference, registry: source }];
+    return [{ reference, registry: source, isSource: true }];
   if (allows && !allows(reference)) {
     throw new PipelineError('not-allowed', `${repositoryName(reference)} is not an allowed registry`, {
       hint: `allow ${reference.registry} in the policy`,
@@ -107,8 +120,8 @@ function placesFor(reference: Reference, source: Registry, options: MirroredOpti
     const isUnchanged = isSource && repositoryName(parseReference(text)) === repositoryName(reference);
     // Only the source is asked for the reference as it was given: for mirrors, nodes drop the tag beside a digest.
     return isUnchanged
-      ? { reference, registry: source }
-      : { reference: parseReference(text), registry: mirrors };
+      ? { reference, registry: source, isSource }
+      : { reference: parseReference(text), registry: mirrors, isSource };
   });
   return pull.sourceBlocked ? places.slice(0, -1) : places;
 }
@@ -117,24 +130,26 @@ function placesFor(reference: Reference, source: Registry, options: MirroredOpti
  * The first result that a place gives.
  *
  * @returns undefined if all places say that they have none
- * @throws PipelineError of the first place that did not answer, as nobody knows what it has; `not-found` only if no place
- *   failed otherwise
+ * @throws PipelineError of the first place that did not answer, as nobody knows what it has, as a {@link MirrorFailure} where
+ *   that is a mirror; `not-found` only if no place failed otherwise
  */
 async function firstOf<T>(
   places: readonly Place[],
   ask: (place: Place) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   let failure: PipelineError | undefined;
+  let ofSource: PipelineError | undefined;
   for (const place of places) {
     try {
       const found = await ask(place);
       if (found !== undefined) return found;
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
+      if (place.isSource) ofSource = error;
       if (failure === undefined || failure.code === 'not-found') failure = error;
     }
   }
-  if (failure) throw failure;
+  if (failure) throw failure === ofSource ? failure : new MirrorFailure(failure, ofSource);
   return undefined;
 }
 

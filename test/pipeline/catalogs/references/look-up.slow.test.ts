@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { nodeConfig } from '../../../../catalog/mirror/node/node.ts';
 import { parseReference, type Reference } from '../../../../catalog/reference.ts';
 import { lookupKey } from '../../../../catalog/references/site.ts';
 import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
@@ -7,6 +8,7 @@ import { PipelineError } from '../../../../pipeline/error.ts';
 import { digestOf } from '../../../../pipeline/oci/digest.ts';
 import { OCI_MANIFEST } from '../../../../pipeline/oci/media-types.ts';
 import { createRegistryClient, type RegistryClient } from '../../../../pipeline/oci/registry/client.ts';
+import { readThroughMirrors } from '../../../../pipeline/oci/registry/mirrored.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import type { Trust } from '../../../../pipeline/oci/signatures/signatures.ts';
 import type { Registry } from '../../../../pipeline/ports.ts';
@@ -118,6 +120,33 @@ test('a registry that fails in spite of all tries is not asked for every image',
   const found = await lookUp(references, { registry: testClient([host], { retry: { attempts: 1 } }) });
   expect([...found.values()].every(({ kind }) => kind === 'unknown')).toBe(true);
   expect(asked.length).toBeLessThan(200);
+});
+
+test.each([
+  ['is asked on', false, 'found'],
+  ['is not asked for every image if it fails, too', true, 'unknown'],
+])('a registry whose mirror fails %s', async (_, fails, kind) => {
+  const down = await startHost((_request, response) => reply(response, 503));
+  const far = await startHost(({ url }, response) => {
+    if (fails) return reply(response, 503);
+    const isOdd = url.includes('/odd/');
+    reply(response, isOdd ? 404 : 200, '{}', { 'content-type': OCI_MANIFEST });
+  });
+  const mirror = { source: far.host, mirrors: [down.host], blocksSource: false };
+  const client = testClient([far.host, down.host], { retry: { attempts: 1 } });
+  const read = readThroughMirrors(client, {
+    config: nodeConfig({ digest: [mirror], tag: [mirror] }),
+    mirrors: client,
+  });
+  const names = ['odd/a:v1', ...Array.from({ length: 1000 }, (__, i) => `org/a:v${i}`)];
+  const found = await lookUp(
+    names.map((name) => parseReference(`${far.host}/${name}`)),
+    { registry: read },
+  );
+  const [odd, ...others] = found.values();
+  expect(odd).toMatchObject({ kind: 'unknown' });
+  expect(others.filter((one) => one.kind !== kind)).toEqual([]);
+  if (fails) expect(far.asked.length).toBeLessThan(200);
 });
 
 describe('where a signature is demanded', () => {
