@@ -22,8 +22,11 @@ interface Publishing {
 /** How long functions may take (several requests: each is answered within 270 s), and the pause between two, in ms. */
 const [TIMEOUT, PAUSE] = [15 * 60_000, 1000];
 
-/** The HTTP status of functions that have not published yet. */
-const NOT_YET = 503;
+/**
+ * HTTP statuses that end nothing: functions have not published yet (503), or what is before them was too busy or did not wait.
+ * The same request may be sent again: the queue takes all of one run for one message.
+ */
+const NOT_YET: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
 
 /** Asks the functions at a URL until they have published a catalog or refused it, and writes the files that they return. */
 export async function publishByFunctions(
@@ -34,16 +37,20 @@ export async function publishByFunctions(
   const body = JSON.stringify({ repository: `${owner}/${repo}`, commit, catalog });
   const signal = AbortSignal.timeout(TIMEOUT);
   let reply = await ask(url, body, signal);
-  while (reply.status === NOT_YET && !signal.aborted) {
+  while (NOT_YET.has(reply.status)) {
     await setTimeout(PAUSE);
-    reply = await ask(url, body, signal);
+    const next = await ask(url, body, signal);
+    // A request that was cut off by the end of the time says nothing.
+    if (signal.aborted) break;
+    reply = next;
   }
   const { status, answer } = reply;
   if (status !== 200) {
     const what = status === undefined ? 'cannot reach the functions' : `the functions returned ${status}`;
     const { error } = answer;
     const why = typeof error === 'string' ? `${what}: ${error}` : what;
-    return { catalog, kind: 'refused', why };
+    const open = NOT_YET.has(status) ? '; they may still publish it: run the job again to see' : '';
+    return { catalog, kind: 'refused', why: `${why}${open}` };
   }
   if (answer['published'] !== true || !isObject(answer['receipt']))
     return { catalog, kind: 'refused', why: 'the functions refused the catalog' };

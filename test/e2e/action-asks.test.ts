@@ -160,20 +160,23 @@ test('a job that may not is refused, and its token stands in no log', async () =
   expect(hub.log).toEqual(['refused a job: jobs of this repository are not allowed']);
 });
 
-test('a publish that takes longer than one answer is asked for again, with a token that is still valid', async () => {
+test('a publish that takes longer than one answer, or than a gateway waits, is asked for again, with a token that is still valid', async () => {
   await functions();
   const receipt = { kind: 'PublishReceipt', catalog: 'v4.20', commit: hub.base(), image, digest: 'sha256:1' };
   const published = JSON.stringify({ published: true, receipt, files: {}, tooLarge: [] });
   const tokens: (string | undefined)[] = [];
   const { url } = await startHost(({ headers }, response) => {
     tokens.push(headers.authorization);
-    if (tokens.length < 3) reply(response, 503, JSON.stringify({ error: 'not published yet: it waits' }));
+    const gateway = { 1: 504, 2: 502, 3: 429 }[tokens.length];
+    if (gateway !== undefined) reply(response, gateway, '<html>');
+    else if (tokens.length < 6)
+      reply(response, 503, JSON.stringify({ error: 'not published yet: it waits' }));
     else reply(response, 200, published);
   });
   const stepped = await publishing(url);
   expect(stepped.status, stepped.log).toBe(0);
   expect(JSON.parse(stepped.outputs['published'] ?? '{}')['v4.20']).toEqual(receipt);
-  expect(tokens).toHaveLength(3);
+  expect(tokens).toHaveLength(6);
 });
 
 test('why functions refuse is in the summary, and functions that do not answer are no crash', async () => {
