@@ -202,7 +202,12 @@ export async function keepNewest(
       const rules = registry.keepImages && (await keepRules(planned, place));
       const isKept = rules && (await registry.keepImages?.(place, rules));
       // Its rules set no limit for tags of rings: their images are deleted here.
-      if (isKept && !isRinged) continue;
+      if (isKept && !isRinged) {
+        progress(
+          `old images of ${formatReference(place)} are left to the lifecycle policy of their repository`,
+        );
+        continue;
+      }
       if (isRinged && !ports.inRings) {
         progress(
           `old images of ${formatReference(place)} stay: without a fence, nobody knows which of them a ring needs`,
