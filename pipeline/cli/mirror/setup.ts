@@ -14,6 +14,11 @@ import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, type Option, usageError } from '../command.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
+/** Of the units, or of the CronJob and its Secret. */
+const NAME = 'portolan-mirror';
+/** Names of CronJobs: the names of their jobs have eleven characters more. */
+const NAMES = /^[a-z0-9](?:[a-z0-9-]{0,50}[a-z0-9])?$/;
+
 /** Options that go to `mirror sync` as they are. */
 const { authfile, ca, insecure, internal } = REGISTRY_OPTIONS;
 const PASSED = { authfile, ca, insecure, internal } as Readonly<Record<string, Option>>;
@@ -24,6 +29,10 @@ export const command: Command = {
   options: {
     to: { value: 'REGISTRY[/PATH]', description: 'mirror to keep up to date' },
     at: { value: 'HH:MM', description: 'time of day of each sync, in UTC (default: 02:17)' },
+    name: {
+      value: 'NAME',
+      description: `name of the units or objects, one for each configuration (default: ${NAME})`,
+    },
     image: { value: 'IMAGE', description: 'image of Portolan; writes a CronJob instead of systemd units' },
     prune: { description: 'delete images that no configuration needs any more' },
     'sign-key': { value: 'FILE', description: 'private key (PEM) to sign a freshness statement with' },
@@ -55,13 +64,15 @@ export const command: Command = {
     const files =
       image === undefined
         ? new Map([
-            [`${NAME}.service`, serviceText(schedule)],
-            [`${NAME}.timer`, timerText(schedule)],
+            [`${schedule.name}.service`, serviceText(schedule)],
+            [`${schedule.name}.timer`, timerText(schedule)],
           ])
         : new Map([['cronjob.yaml', cronJobText(schedule, { image, content })]]);
     const { written } = writeFiles(resolve(directory, folder), files);
     err(`${plainText(folder)}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
-    await out(linesText(image === undefined ? systemdLines(folder) : clusterLines(folder, schedule)));
+    await out(
+      linesText(image === undefined ? systemdLines(folder, schedule) : clusterLines(folder, schedule)),
+    );
     return 0;
   },
 };
@@ -88,9 +99,6 @@ async function namedFiles(content: string, file: string): Promise<string[]> {
   return named.filter((one) => one !== undefined);
 }
 
-/** Of the units, or of the CronJob and its Secret. */
-const NAME = 'portolan-mirror';
-
 /** The schedule that the options describe. @throws PipelineError `usage` */
 function scheduleOf(
   { text, list, flag, needed }: Invocation,
@@ -102,13 +110,19 @@ function scheduleOf(
   const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(written) ?? [];
   if (hour === undefined || minute === undefined)
     throw usageError(command, `--at must be a time such as 02:17, not ${JSON.stringify(written)}`);
+  const name = text('name') ?? NAME;
+  if (!NAMES.test(name))
+    throw usageError(
+      command,
+      `--name must have at most 52 lower-case letters, digits and hyphens, not ${JSON.stringify(name)}`,
+    );
   const path = (option: string): string | undefined => {
     const file = text(option);
     return file === undefined ? undefined : resolve(directory, file);
   };
   const [signKey, credentials] = [path('sign-key'), path('authfile')];
   return {
-    name: NAME,
+    name,
     directory,
     config,
     to: needed('to'),
@@ -124,12 +138,12 @@ function scheduleOf(
 }
 
 /** The commands that install the timer. */
-function systemdLines(folder: string): string[] {
-  const files = ['service', 'timer'].map((kind) => shellWord(plainText(join(folder, `${NAME}.${kind}`))));
+function systemdLines(folder: string, { name }: MirrorSchedule): string[] {
+  const files = ['service', 'timer'].map((kind) => shellWord(plainText(join(folder, `${name}.${kind}`))));
   return [
     'to install the timer:',
     `  sudo cp ${files.join(' ')} /etc/systemd/system/`,
-    `  sudo systemctl enable --now ${NAME}.timer`,
+    `  sudo systemctl enable --now ${name}.timer`,
   ];
 }
 
@@ -140,7 +154,7 @@ function clusterLines(folder: string, schedule: MirrorSchedule): string[] {
   );
   return [
     'to install the CronJob in the namespace that you use:',
-    ...(words.length === 0 ? [] : [`  oc create secret generic ${NAME} ${words.join(' ')}`]),
+    ...(words.length === 0 ? [] : [`  oc create secret generic ${schedule.name} ${words.join(' ')}`]),
     `  oc apply -f ${shellWord(plainText(join(folder, 'cronjob.yaml')))}`,
   ];
 }

@@ -35,6 +35,25 @@ test('a service and a timer of systemd', async () => {
   });
 });
 
+test('two configurations have units and objects of their own names', async () => {
+  const { setup, file } = scene();
+  const named = ['--name', 'mirror-4-20'];
+  expect(await setup(...named)).toMatchObject({
+    exit: 0,
+    err: 'mirror-setup: mirror-4-20.service, mirror-4-20.timer\n',
+    out: expect.stringContaining('sudo systemctl enable --now mirror-4-20.timer\n'),
+  });
+  expect(file('mirror-4-20.timer')).toContain('Description=Time of mirror-4-20.service\n');
+  const job = await setup(...named, '--image', 'registry.example.com/portolan:0.1.0', '--ca', 'ca.pem');
+  expect(job.out).toContain('oc create secret generic mirror-4-20 --from-file=ca-1.pem=');
+  const objects = loadAll(file('cronjob.yaml')) as { metadata: { name: string } }[];
+  expect(objects.map(({ metadata }) => metadata.name)).toEqual(Array(3).fill('mirror-4-20'));
+  for (const name of ['../x', 'A', 'a-', 'a'.repeat(53)]) {
+    const err = expect.stringContaining('--name must have at most 52');
+    expect(await setup('--name', name)).toMatchObject({ exit: 2, err });
+  }
+});
+
 test('names that mean something to systemd stay words, and a line break is refused', async () => {
   const { setup, file } = scene('a "b" $HOME %h \\.yaml');
   expect(await setup()).toMatchObject({ exit: 0 });
