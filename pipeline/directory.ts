@@ -247,7 +247,7 @@ export function refuseLinkOut(folder: string): void {
   }
 }
 
-/** What to do about a link that leads out of a clone. */
+/** What to do about a link that Portolan does not follow. */
 export function replaceLink(from: string): string {
   return `replace the link by what is to be there: rm ${shellWord(from)}`;
 }

@@ -845,10 +845,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 53,
-    without: 'asking where a link leads',
-    file: 'pipeline/directory.ts',
-    text: 'return real === top ||',
-    instead: 'return real !== undefined ||',
+    without: 'a look for links in a path',
+    file: 'pipeline/cli/repository/setup.ts',
+    text: 'for (const [path] of fresh) refuseLinks(directory, path);',
+    instead: '',
     test: 'test/pipeline/cli/repository/setup.slow.test.ts',
   },
   {

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { timeLimit } from '../../check/rehearsal/history.ts';
 import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
 import { type RehearsalRequest, rehearseMerges } from '../../check/rehearsal/rehearsal.ts';
-import { fileError, linkOut, replaceLink } from '../../directory.ts';
+import { fileError, replaceLink } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
@@ -111,7 +111,7 @@ export const command: Command = {
       const { found, files, kept } = made;
       // What nobody has committed yet is there as well.
       const fresh = [...files].filter(([path]) => !existsSync(join(directory, path)));
-      for (const [path] of fresh) mustStayInside(directory, path);
+      for (const [path] of fresh) refuseLinks(directory, path);
       for (const [path, text] of fresh) {
         if (invocation.flag('dry-run')) await terminal.out(`--- ${path}\n${text}`);
         else write(join(directory, path), text);
@@ -384,15 +384,20 @@ function openLines({ owners: { unowned, certified }, decidedOwners, unordered }:
   ];
 }
 
-/** Refuses a path that a symbolic link leads out of the clone: another directory would be changed. */
-function mustStayInside(directory: string, path: string): void {
-  const from = linkOut(directory, dirname(join(directory, path)));
-  if (from === undefined) return;
-  throw new PipelineError(
-    'usage',
-    `${from} is a symbolic link that leads out of the clone, so ${path} is not written`,
-    { hint: replaceLink(from) },
+/**
+ * Refuses a path that goes through a symbolic link: it would change another folder, and forges, which follow no link of a
+ * commit, would not find the file.
+ */
+function refuseLinks(directory: string, path: string): void {
+  const names = dirname(path).split('/');
+  const folders = names.map((_, i) => names.slice(0, i + 1).join('/'));
+  const link = folders.find((folder) =>
+    lstatSync(join(directory, folder), { throwIfNoEntry: false })?.isSymbolicLink(),
   );
+  if (link === undefined) return;
+  throw new PipelineError('usage', `${link} is a symbolic link, so ${path} is not written`, {
+    hint: replaceLink(link),
+  });
 }
 
 /** Writes a new file, with the folders above it. @throws PipelineError `io` */

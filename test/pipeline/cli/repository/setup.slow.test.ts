@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { folder } from '../../../fakes/folder.ts';
@@ -67,17 +67,22 @@ test('writes a policy that holds, and workflows that name one action by its comm
   expect(same.out).not.toContain('not in .github');
 });
 
-test('attack 53: it does not write through a link that leaves the clone', async () => {
+test.each([
+  ['leaves the clone', '.github', () => folder()],
+  ['stays in the clone', '.github/workflows', (clone: string) => join(clone, 'elsewhere')],
+])('attack 53: it does not write through a link that %s', async (_, link, targetIn) => {
   const repository = sampleRepository({ '.github/portolan.yaml': null });
   onTestFinished(repository.remove);
   const commit = repository.git('rev-parse', 'HEAD');
-  const outside = folder();
+  const target = targetIn(repository.directory);
+  mkdirSync(target, { recursive: true });
   rmSync(join(repository.directory, '.github'), { recursive: true, force: true });
-  symlinkSync(outside, join(repository.directory, '.github'));
+  mkdirSync(dirname(join(repository.directory, link)), { recursive: true });
+  symlinkSync(target, join(repository.directory, link));
   const words = ['setup', '--commit', commit, '--admin', 'alice', '--last', '0'];
   const { exit, err } = await portolan(repository.directory, ...words);
-  expect([exit, err]).toEqual([2, expect.stringContaining('.github is a symbolic link')]);
-  expect(readdirSync(outside)).toEqual([]);
+  expect([exit, err]).toEqual([2, expect.stringContaining(`${link} is a symbolic link`)]);
+  expect(readdirSync(target)).toEqual([]);
 });
 
 test('in a folder of the work tree, it writes at the top of the work tree', async () => {
