@@ -161,19 +161,21 @@ function imagesIn(root: unknown, deep: boolean): InnerImage[] {
     visit();
     path.pop();
   };
-  const visit = (value: unknown, isDeep: boolean, related?: 'related'): void => {
+  const visit = (value: unknown, isDeep: boolean, list?: 'related' | 'substitutions'): void => {
     if (Array.isArray(value)) {
-      for (const [i, item] of value.entries()) inside(i, () => visit(item, isDeep, related));
+      for (const [i, item] of value.entries()) inside(i, () => visit(item, isDeep, list));
       return;
     }
     if (!isObject(value)) return;
     for (const [key, inner] of Object.entries(value)) {
       const name = foldCase(key);
-      const kind = KINDS.get(name);
+      // The name of a substitution is the image that takes the place of a bundle.
+      const kind = list === 'substitutions' && name === 'name' ? 'bundle' : KINDS.get(name);
       inside(key, () => {
         if (kind !== undefined && typeof inner === 'string')
-          found.push({ path: [...path], kind: related ?? kind, written: inner });
+          found.push({ path: [...path], kind: list === 'related' ? list : kind, written: inner });
         else if (name === 'relatedimages' && Array.isArray(inner)) visit(inner, false, 'related');
+        else if (isDeep && name === 'substitutions' && Array.isArray(inner)) visit(inner, isDeep, name);
         // Properties hold data of any schema: a key `image` in them need not mean an image.
         else if (isDeep && name !== 'properties') visit(inner, isDeep);
       });

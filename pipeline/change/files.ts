@@ -17,10 +17,10 @@ import {
 } from './classification-input.ts';
 import {
   type ForeignPlace,
-  localImage,
   type Named,
   packagesOfBundle,
   packagesOfTemplate,
+  unusableImage,
 } from './foreign-blobs.ts';
 import { namedBundles } from './named-bundles.ts';
 import { contentText, noteDetail, type PackageDraft } from './package-draft.ts';
@@ -275,7 +275,7 @@ function compositeChange(
   const known = new Set(images.values());
   const references = now?.references ?? [];
   const brought = references.filter(({ image }) => !known.has(image));
-  const findings = [...unread, ...brought.flatMap(({ image, location }) => localImage(image, location))];
+  const findings = [...unread, ...brought.flatMap(({ image, location }) => unusableImage(image, location))];
   const added = references.filter(({ name }) => !images.has(name));
   if (!old || !now || restOf(old) !== restOf(now))
     return { packages: [], added, isOutsidePackages: true, unread: findings };

@@ -9,6 +9,7 @@ import type { Loaded } from '../../catalog/fbc/load.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
+import { tryParseReference } from '../../catalog/reference.ts';
 import { imagesOf } from '../../catalog/references/site.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
@@ -39,7 +40,7 @@ interface TemplateRead {
 
 /**
  * Packages that a template names beyond its own and did not name before, and errors: for what cannot be read of it, and for
- * images that it newly takes from the machine that renders it.
+ * images that it newly names and that cannot be used.
  */
 export async function packagesOfTemplate(
   reader: FileReader,
@@ -52,12 +53,12 @@ export async function packagesOfTemplate(
   const known = new Set(['', own, ...old.map(nameOf)]);
   const images = new Set(old.flatMap(imagesOf).map(({ written }) => written));
   // A template that is also taken for a catalog has its blobs twice.
-  const local = new Map<string, Finding>();
+  const unusable = new Map<string, Finding>();
   for (const blob of blobs)
     for (const { written, path: at } of imagesOf(blob)) {
       const location = { ...blob.document.locate(at), file: path };
-      const [finding] = images.has(written) ? [] : localImage(written, location);
-      if (finding) local.set(`${location.line}:${location.column}`, finding);
+      const [finding] = images.has(written) ? [] : unusableImage(written, location);
+      if (finding) unusable.set(`${location.line}:${location.column}`, finding);
     }
   const named = new Map<string, Named>();
   for (const blob of blobs) {
@@ -66,7 +67,7 @@ export async function packagesOfTemplate(
     named.set(name, { name, location: { ...locate(blob), file: path } });
   }
   const errors = findings.filter(({ severity }) => severity === 'error');
-  return { named: [...named.values()], unread: [...errors, ...local.values()] };
+  return { named: [...named.values()], unread: [...errors, ...unusable.values()] };
 }
 
 /** The blobs of a template, and those of its documents where it is taken for a catalog. */
@@ -84,12 +85,25 @@ async function readWritten(
   };
 }
 
-/** An error for an image that whoever renders the file would read from their own machine; none for one in a registry. */
-export function localImage(image: string, location: Location): Finding[] {
-  if (!isOnThisMachine(image)) return [];
-  const message = `${JSON.stringify(image)} is not in a registry: it is read from the machine that renders this file`;
+/**
+ * An error for an image that rendering the file would read from the machine that does it, or not find: what is neither in a
+ * registry nor a path within the repository (`./x`). None for an empty text.
+ */
+export function unusableImage(image: string, location: Location): Finding[] {
+  const why = whyUnusable(image);
+  if (why === undefined) return [];
+  const message = `${JSON.stringify(image)} ${why}`;
   const hint = 'image: REGISTRY/REPOSITORY@sha256:DIGEST';
   return [{ rule: 'composite/reference', severity: 'error', message, location, hint }];
+}
+
+function whyUnusable(image: string): string | undefined {
+  if (isOnThisMachine(image)) {
+    return 'is not in a registry: it is read from the machine that renders this file';
+  }
+  const isUsable =
+    image === '' || image.startsWith('./') || tryParseReference(image.replace(/^docker:\/\//, ''));
+  return isUsable ? undefined : 'is not a valid image reference, nor a path that begins with "./"';
 }
 
 const NAMED_TEMPLATE = /\.(?:ya?ml|json)$/i;

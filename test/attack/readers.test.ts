@@ -204,7 +204,7 @@ describe('what rendering writes, the gate has seen', () => {
     const layout = `${POLICY}limits: {files: 1000}\nlayout:\n  composite: 'composites/{catalog}.yaml'\n`;
     const referring = (image: string): Value => ({
       references: [
-        { name: 'etcd', image: 'quay.io/org/etcd@sha256:1' },
+        { name: 'etcd', image: 'quay.io/org/etcd:v1' },
         { name: VICTIM, image },
       ],
     });
@@ -234,7 +234,7 @@ describe('what rendering writes, the gate has seen', () => {
   test('45: in a composite of more packages than a call can have parameters', async () => {
     const layout = `${POLICY}layout:\n  composite: composite.yaml\n`;
     const references = (count: number): string =>
-      `references:\n${Array.from({ length: count }, (_, i) => `- {name: p${i}, image: q/a@sha256:1}\n`).join('')}`;
+      `references:\n${Array.from({ length: count }, (_, i) => `- {name: p${i}, image: q/a:v1}\n`).join('')}`;
     const { change } = await gate.judge({
       author: 'bob',
       base: { ...BASE, [POLICY_PATH]: layout, 'composite.yaml': references(1) },

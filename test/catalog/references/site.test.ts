@@ -52,3 +52,14 @@ test('files of other tools beside bundles are not catalogs; a manifest among the
     unread: [],
   });
 });
+
+test('the images of a substitutes template are those of its entries, and the names of its substitutions', async () => {
+  const bundle = { schema: 'olm.bundle', name: 'a.v1', image: 'example.com/a:v1' };
+  const template = {
+    schema: 'olm.template.substitutes',
+    entries: [bundle],
+    substitutions: [{ name: 'example.com/a:v2', base: 'a.v1' }],
+  };
+  const files = { 'template.json': JSON.stringify(template) };
+  expect(await read(files)).toEqual({ images: ['example.com/a:v1', 'example.com/a:v2'], unread: [] });
+});

@@ -428,7 +428,7 @@ describe('where packages share files', () => {
     'all/v1.json': catalogOf('a', ['1.0.0']) + catalogOf('b', ['1.0.0']),
     'all/v2.json': catalogOf('a', ['1.0.0']),
     'composite.yaml':
-      'name: c\ntag: latest\nreferences:\n- {name: a, image: q/a@sha256:1}\n- {name: b, image: q/b@sha256:1}\n',
+      'name: c\ntag: latest\nreferences:\n- {name: a, image: q/a:v1}\n- {name: b, image: q/b:v1}\n',
   };
 
   test('a blob is its own package’s, wherever it stands', async () => {
@@ -469,7 +469,7 @@ describe('where packages share files', () => {
 
   test('the image of a package in a composite file is its owners’, every other key the admins’', async () => {
     const written = base['composite.yaml'];
-    expect(await classes({ 'composite.yaml': written.replace('b@sha256:1', 'b@sha256:2') }, base)).toEqual({
+    expect(await classes({ 'composite.yaml': written.replace('b:v1', 'b:v2') }, base)).toEqual({
       b: 'edit-graph',
     });
     for (const other of [
@@ -496,10 +496,12 @@ describe('where packages share files', () => {
   });
 });
 
-describe('101: an image that whoever renders a file would read from their own machine', () => {
+describe('101: an image that whoever renders a file would read from their own machine, or not find', () => {
   const composite = (image: string): string => `name: c\nreferences:\n- {name: etcd, image: '${image}'}\n`;
   const template = (image: string): string =>
     `schema: olm.semver\nstable: {bundles: [{image: '${image}'}]}\n`;
+  const substitutes = (image: string): string =>
+    `schema: olm.template.substitutes\nentries: []\nsubstitutions: [{name: '${image}', base: etcd.v1.0.0}]\n`;
   const base = {
     [POLICY_PATH]: `${POLICY}layout: {composite: 'composite.yaml'}\n`,
     'composite.yaml': composite('quay.io/q/a@sha256:1'),
@@ -507,6 +509,7 @@ describe('101: an image that whoever renders a file would read from their own ma
   const files = (image: string): Files => ({
     'composite.yaml': composite(image),
     'operators/etcd/catalog-templates/t.yaml': template(image),
+    'operators/etcd/catalog-templates/s.yaml': substitutes(image),
   });
 
   test.each([
@@ -518,10 +521,16 @@ describe('101: an image that whoever renders a file would read from their own ma
     'a/../../b',
     'C:\\x',
     'c:/x',
+    'OCI:x',
+    'DIR:/x',
+    'C:x',
+    ' /srv/x',
+    'quay.io/Q/a',
   ])('%s is an error in composites and templates', async (image) => {
     const { change } = await gate.judge({ base, head: files(image) });
     expect(change.unsafe.map(({ rule, location }) => `${rule} ${location.file}`).sort()).toEqual([
       'composite/reference composite.yaml',
+      'composite/reference operators/etcd/catalog-templates/s.yaml',
       'composite/reference operators/etcd/catalog-templates/t.yaml',
     ]);
     const known = { ...base, ...files(image) };
@@ -529,11 +538,12 @@ describe('101: an image that whoever renders a file would read from their own ma
   });
 
   test.each([
-    'quay.io/q/a@sha256:2',
+    `quay.io/q/a@sha256:${'2'.repeat(64)}`,
     'oci.example.com:5000/a:v1',
     'localhost:5000/a',
     'docker://quay.io/a:v1',
     'catalogs/v4.20',
+    './Catalogs/v4.20',
   ])('%s is not', async (image) => {
     expect((await gate.judge({ base, head: files(image) })).change.unsafe).toEqual([]);
   });
