@@ -219,7 +219,9 @@ class CsvError extends Error {
 }
 
 /** The rows of a text, without empty lines. @throws CsvError */
-function* csvRows(text: string): Generator<CsvRow> {
+function* csvRows(written: string): Generator<CsvRow> {
+  // Old programs on a Mac end lines with a carriage return alone: without this, two rows would be one.
+  const text = written.replaceAll(/\r\n?/g, '\n');
   let line = 1;
   let at = text.startsWith('\uFEFF') ? 1 : 0;
   // Looked for once, not from each line on: most tables have no quotes.
@@ -230,7 +232,7 @@ function* csvRows(text: string): Generator<CsvRow> {
     if (quote >= 0 && quote < at) quote = text.indexOf('"', at);
     const firstLine = line;
     if (quote < 0 || quote > stop) {
-      const whole = text.slice(at, stop).replace(/\r$/, '');
+      const whole = text.slice(at, stop);
       at = stop + 1;
       line++;
       if (whole !== '') yield { line: firstLine, cells: whole.split(',') };
@@ -259,7 +261,7 @@ function quotedRow(text: string, from: number): { cells: string[]; end: number; 
       at = end;
     }
     const stop = nextEnd(text, at);
-    cells.push(cell + text.slice(at, stop).replace(/\r$/, ''));
+    cells.push(cell + text.slice(at, stop));
     if (text[stop] !== ',') return { cells, end: stop + 1, lines };
     at = stop + 1;
   }

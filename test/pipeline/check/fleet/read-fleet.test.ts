@@ -52,6 +52,12 @@ describe('CSV of our own', () => {
     expect(read(text).bad[0]?.place).toBe('f1.csv:5');
   });
 
+  test('a carriage return alone ends a row, as old programs on a Mac write it', () => {
+    const rows = ['a', 'b'].map((cluster) => ({ cluster, package: 'etcd', version: '1.0.0' }));
+    expect(rowsOf('cluster,package,version\ra,etcd,1.0.0\r"b",etcd,1.0.0\r')).toEqual(rows);
+    expect(rowsOf('cluster,package,version\na,etcd,1.0.0\rb,etcd,1.0.0\n')).toEqual(rows);
+  });
+
   test('a quote that is not closed is an error: the rows behind it would be lost', () => {
     expect(() => read('cluster,package,version\na,etcd,1.0.0\n"b,etcd,1.0.0\nc,etcd,1.0.0\n')).toThrow(
       'f1.csv:3: a quote is not closed',
