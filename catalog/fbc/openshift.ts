@@ -28,14 +28,29 @@ export function tryParseMinor(text: string): Minor | undefined {
 /** A version of OpenShift at the end of a longer name: `stage-v4.20`, `catalog-4-20`; none in `etcd.v1.6.1`. */
 const AT_END = /^(.*?(?:[-_]|(?<![0-9])\.))(v?[4-9][._-][0-9]{1,3})$/;
 
-/** A name such as `stage-v4.20` in two: `stage-` and `v4.20`; undefined for a name that ends with no version. */
-export function splitAtMinor(name: string): { readonly before: string; readonly minor: string } | undefined {
-  if (tryParseMinor(name.replace(/[-_]/, '.'))) return { before: '', minor: name };
-  const [, before, minor] = AT_END.exec(name) ?? [];
-  return before === undefined || minor === undefined ? undefined : { before, minor };
+/** A version of OpenShift at the beginning of a longer name: `v4.20-stage`; none in `4.20.1-stage`. */
+const AT_START = /^(v?[4-9]\.[0-9]{1,3})([-_].+)$/;
+
+/** A name that has a version of OpenShift, in its parts. */
+interface NameWithMinor {
+  readonly before: string;
+  readonly minor: string;
+  readonly after: string;
 }
 
-/** The OpenShift version in a catalog's name: `v4.20`, `stage-v4.20`, or `4-20` of a folder `catalog-4-20`. */
+/**
+ * A name such as `stage-v4.20` or `v4.20-stage` in its parts: `stage-` before and `-stage` after `v4.20`; undefined for a
+ * name that neither begins nor ends with a version.
+ */
+export function splitAtMinor(name: string): NameWithMinor | undefined {
+  if (tryParseMinor(name.replace(/[-_]/, '.'))) return { before: '', minor: name, after: '' };
+  const [, before, last] = AT_END.exec(name) ?? [];
+  if (before !== undefined && last !== undefined) return { before, minor: last, after: '' };
+  const [, first, after] = AT_START.exec(name) ?? [];
+  return first === undefined || after === undefined ? undefined : { before: '', minor: first, after };
+}
+
+/** The OpenShift version in a catalog's name: `v4.20`, `stage-v4.20`, `v4.20-stage`, or `4-20` of a folder `catalog-4-20`. */
 export function minorOfCatalog(catalog: string): Minor | undefined {
   return tryParseMinor(splitAtMinor(catalog)?.minor.replace(/[-_]/, '.') ?? '');
 }

@@ -14,7 +14,7 @@ export interface CatalogOrder {
 
 /**
  * The order of catalogs that a policy writes; without one, that of the platform's versions after which catalogs are named,
- * each stage (`stage-v4.20`) for itself. A catalog that the policy's order leaves out is at the place of its version.
+ * each stage (`stage-v4.20`, `v4.20-stage`) for itself. A catalog that the policy's order leaves out is at the place of its version.
  *
  * @param catalogOrder `graph.catalogOrder` of the policy; may be empty
  * @param catalogs names of all catalogs; the order's other names have no place in it
@@ -71,12 +71,10 @@ function isOfStage(other: string, name: string): boolean {
   return minorOfCatalog(other) !== undefined && stageOf(other) === stageOf(name);
 }
 
-/**
- * The part of a catalog's name before the platform's version, which names its stage: `stage-` in
- * `stage-v4.20`.
- */
+/** The parts of a catalog's name around the platform's version, which name its stage: `stage-*` for `stage-v4.20`. */
 function stageOf(name: string): string {
-  return splitAtMinor(name)?.before ?? '';
+  const { before = '', after = '' } = splitAtMinor(name) ?? {};
+  return `${before}*${after}`;
 }
 
 /** The names of catalogs that are called after a version of the platform, in the order of these versions. */

@@ -83,7 +83,8 @@ function versionTest(files: readonly CatalogFile[]): (name: string) => boolean {
 
 /** Whether a name ends with a version of OpenShift, 4 or later, perhaps with a word such as `-catalog` behind it. */
 function isVersion(name: string): boolean {
-  return /^v?[4-9][._-][0-9]{1,3}$/.test(splitAtMinor(name.replace(AFTER, ''))?.minor ?? '');
+  const { minor = '', after } = splitAtMinor(name.replace(AFTER, '')) ?? {};
+  return after === '' && /^v?[4-9][._-][0-9]{1,3}$/.test(minor);
 }
 
 /** What may follow the version in the name of a catalog's folder: `4.19-catalog`. */

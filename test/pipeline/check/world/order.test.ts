@@ -5,6 +5,7 @@ const ALL = Number.POSITIVE_INFINITY;
 
 test.each([
   ['versions, without an order', [], ['v4.9', 'v4.20', 'v4.10'], ['v4.9', 'v4.10', 'v4.20']],
+  ['versions before a stage', [], ['v4.10-x', 'v4.9-x'], ['v4.9-x', 'v4.10-x']],
   ['a written order', ['blue', 'green'], ['green', 'blue'], ['blue', 'green']],
   [
     'a newer catalog that the order leaves out',
@@ -43,7 +44,7 @@ test.each([
   ['versions, without an order', []],
   ['a written order of one stage', ['v4.19', 'v4.20']],
 ])('no cluster goes from one stage to another: %s', (_case, written) => {
-  const order = orderOf(written, ['v4.19', 'stage-v4.20', 'v4.20', 'stage-v4.21']);
+  const order = orderOf(written, ['v4.19', 'stage-v4.20', 'v4.20', 'stage-v4.21', 'v4.22-stage']);
   expect(order.after('v4.19', ALL)).toEqual(['v4.20']);
   expect(order.after('stage-v4.20', ALL)).toEqual(['stage-v4.21']);
 });
