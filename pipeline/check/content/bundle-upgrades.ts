@@ -8,7 +8,7 @@ import { packageOf } from '../../../catalog/edit/update.ts';
 import { shortName } from '../../../catalog/fbc/edge.ts';
 import { repositoryOf } from '../../../catalog/fbc/fragment.ts';
 import { type Bundle, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
-import type { Finding } from '../../../catalog/finding.ts';
+import { type Finding, milderSeverity } from '../../../catalog/finding.ts';
 import { quoted } from '../../../catalog/names.ts';
 import { changeOf } from '../../../catalog/olm/foresight/world.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
@@ -116,11 +116,12 @@ function otherImages(policy: Policy, released: Bundle, blob: Bundle): Finding[] 
     .filter(
       (is) => is !== blob.image && !had.some((was) => imageChange(was, is) === 'same' || isPin(was, is)),
     );
-  if (added.length === 0 || severitiesOf(policy)(bundleMutated) === 'off') return [];
+  const severity = severitiesOf(policy)(bundleMutated);
+  if (added.length === 0 || severity === 'off') return [];
   return [
     {
       rule: bundleMutated.id,
-      severity: 'warning',
+      severity: milderSeverity(severity, 'warning'),
       message: `bundle ${quoted(blob.name)} is released and now names other images: ${listed([...new Set(added)])}`,
       location: blob.document.locate([]),
       package: blob.package,

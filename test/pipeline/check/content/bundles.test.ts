@@ -18,6 +18,7 @@ const POLICY = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 
 interface Found {
   readonly rule: string;
+  readonly severity: string;
   readonly message: string;
   readonly package: string;
   readonly location: { readonly file: string; readonly line: number };
@@ -219,11 +220,16 @@ test('a bundle that nobody has is compared with the version beside it, or else w
 });
 
 test('a bundle with a later version beside it is released, and keeps its images', async () => {
+  let rules = '{}';
   const changed = async (
     later: string,
     ...edits: readonly (readonly [string, string])[]
   ): Promise<Found[]> => {
-    const before = { ...bundleIn('bundles/1.0.0', '1.0.0'), ...bundleIn(`bundles/${later}`, later) };
+    const before = {
+      '.github/portolan.yaml': `${POLICY}rules: ${rules}\n`,
+      ...bundleIn('bundles/1.0.0', '1.0.0'),
+      ...bundleIn(`bundles/${later}`, later),
+    };
     const of = (await checked(before, bundleIn('bundles/1.0.0', '1.0.0', ...edits))).findings;
     return of.filter(({ rule }) => rule.startsWith('graph/'));
   };
@@ -231,6 +237,7 @@ test('a bundle with a later version beside it is released, and keeps its images'
   expect(await changed('1.1.0', image)).toMatchObject([
     {
       rule: 'graph/bundle-mutated',
+      severity: 'warning',
       message: 'bundle "etcd.v1.0.0" is released and now names other images: quay.io/example/etcd:v1.1.0',
       location: { file: 'bundles/1.0.0/manifests/csv.yaml' },
     },
@@ -238,6 +245,8 @@ test('a bundle with a later version beside it is released, and keeps its images'
   expect(await changed('1.1.0', ...UNSAFE)).toMatchObject([{ rule: 'graph/crd-unsafe-edge' }]);
   expect(await changed('1.1.0', ['displayName: etcd', 'displayName: Etcd'])).toEqual([]);
   expect(await changed('0.9.0', image)).toEqual([]);
+  rules = '{graph/bundle-mutated: info}';
+  expect(await changed('1.1.0', image)).toMatchObject([{ severity: 'info' }]);
 });
 
 test('a bundle that a catalog has is compared with what it was, and a new one with that before it', async () => {
