@@ -1,4 +1,5 @@
 import { shortName } from '../../fbc/edge.ts';
+import { repositoryOf } from '../../fbc/fragment.ts';
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import { onceFor } from '../../go/once.ts';
@@ -118,15 +119,16 @@ export const rules: readonly Rule[] = [
           for (const { image } of used) listed.add(image);
           const [mentioned, ...more] = firstUses(mentionedImages(csv)).filter(isUnlisted);
           const rest = more.length === 0 ? '' : `; ${more.length} more in arguments and variables`;
-          for (const { image, place } of mentioned
-            ? [...used, { ...mentioned, place: mentioned.place + rest }]
-            : used) {
-            const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} uses ${quoted(image)} (${place}), which is not among its relatedImages`;
+          for (const { image, place, others } of [
+            ...used.map((one) => ({ ...one, others: '' })),
+            ...(mentioned ? [{ ...mentioned, others: rest }] : []),
+          ]) {
+            const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} uses ${quoted(image)} (${place}${others}), which is not among its relatedImages`;
             report(message, locate(bundle, 'relatedImages'), {
               package: ofPackage.name,
               installed: [shortName(bundle)],
-              // Each image of a head is a finding of its own, and so is the same one of another head.
-              subject: `${shortName(bundle)} ${image}`,
+              // Each image of a head is a finding of its own, and so is the same one of another head. A tag may become a digest.
+              subject: `${shortName(bundle)} ${repositoryOf(image)} ${place}`,
               hint: `- {name: …, image: ${image}}`,
             });
           }

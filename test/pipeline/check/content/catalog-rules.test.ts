@@ -96,7 +96,7 @@ async function unchanged(): Promise<Change> {
   return await changeOf(state, state);
 }
 
-test('another image that a head does not list is news beside one that it did not list before', async () => {
+test('another image that a head does not list is news beside one that it did not list before, and its digest is not', async () => {
   const using = (...images: readonly string[]): string => {
     const containers = images.map((image, i) => ({ name: `c${i}`, image }));
     const csv = {
@@ -122,11 +122,9 @@ test('another image that a head does not list is news beside one that it did not
   };
   const repository = makeRepository();
   onTestFinished(repository.remove);
+  const pinned = `quay.io/org/first@sha256:${'1'.repeat(64)}`;
   const base = repository.commit({ [FILE]: using('quay.io/org/first:v1') });
-  const head = repository.commit(
-    { [FILE]: using('quay.io/org/first:v1', 'quay.io/org/second:v1') },
-    { parents: [base] },
-  );
+  const head = repository.commit({ [FILE]: using(pinned, 'quay.io/org/second:v1') }, { parents: [base] });
   const { out } = await portolan(
     repository.directory,
     ...['check', '--base', base, '--head', head, '--format', 'json'],
@@ -135,7 +133,7 @@ test('another image that a head does not list is news beside one that it did not
   const unlisted = (all: { rule: string; hint: string }[]): string[] =>
     all.filter(({ rule }) => rule === 'image/unlisted').map(({ hint }) => hint);
   expect(unlisted(findings)).toEqual(['- {name: …, image: quay.io/org/second:v1}']);
-  expect(unlisted(known)).toEqual(['- {name: …, image: quay.io/org/first:v1}']);
+  expect(unlisted(known)).toEqual([`- {name: …, image: ${pinned}}`]);
 });
 
 test.each([
