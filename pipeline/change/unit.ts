@@ -85,10 +85,13 @@ async function findUnits(
   const units = new Map<string, CatalogUnit>();
   for (const [i, pattern] of layout.patterns.entries()) {
     if (pattern.kind !== 'catalog') continue;
+    const places = await expand(objects, { tree }, withoutRest(pattern));
+    // Many patterns match nothing: the earlier ones of each would be quadratic.
+    if (places.length === 0) continue;
     const earlier = layout.patterns.slice(0, i);
     const others = earlier.filter(({ kind }) => kind !== 'catalog');
     const rootAt = rootSegment(pattern);
-    for (const { path, id, mode, captured } of await expand(objects, { tree }, withoutRest(pattern))) {
+    for (const { path, id, mode, captured } of places) {
       if (isTree(mode) !== matchesFolders(pattern) || units.has(path)) continue;
       if (!isTree(mode) && firstMatch(others, path) !== undefined) continue;
       const root = path.split('/').slice(0, rootAt).join('/');

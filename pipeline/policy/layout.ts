@@ -128,8 +128,8 @@ export function compileLayout(patterns: readonly LayoutPattern[], composed?: Cat
     packageAt: (path) => firstPackage(compiled, path)?.name,
     packageFolder: (path) => {
       // A pattern that matches the whole path says best which folder it is; if none does, one that matches its beginning.
-      const whole = compiled.filter((pattern) => firstMatch([pattern], path) !== undefined);
-      const { name, folder } = firstPackage(whole.slice(0, 1), path) ?? firstPackage(compiled, path) ?? {};
+      const whole = compiled.find((pattern) => firstMatch([pattern], path) !== undefined);
+      const { name, folder } = (whole && firstPackage([whole], path)) ?? firstPackage(compiled, path) ?? {};
       return folder?.split('/').at(-1) === name ? folder : undefined;
     },
     // A file in place of a folder on the way to a catalog would take the catalog's place.
