@@ -70,8 +70,8 @@ export const checkMaxVersion: Check = csvCheck((csv, report) => {
   const written = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   const version = parseTolerantIfValid(written);
   if (typeof value !== 'string') {
-    const message = `${csvText(csv)}: olm.maxOpenShiftVersion must be a string: OLM accepts a number, but the validators do not`;
-    report(message, propertiesPlace(csv), { hint: `"value": "${written}"`, severity: 'warning' });
+    const message = `${csvText(csv)}: olm.maxOpenShiftVersion must be a string: the validators refuse a number, and opm reads 4.20 as 4.2`;
+    report(message, propertiesPlace(csv), { hint: '"value": "4.20"', severity: 'warning' });
   }
   if (!version) {
     report(
