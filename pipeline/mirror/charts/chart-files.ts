@@ -51,6 +51,11 @@ const FOLDER = /^(?:charts\/[^/]+\/)*(?:templates|crds|charts(?:\/[^/]+)?)$/;
 /** Charts that are archives in the chart, and the metadata of the chart or of a subchart. */
 const PACKED = /^(?:charts\/[^/]+\/)*charts\/[^/]+\.tgz$/;
 const CHART = /^(?:charts\/[^/]+\/)?Chart\.yaml$/;
+/**
+ * The version that follows the name of a packed chart: `charts/redis-cluster-1.0.0.tgz` is not the chart `redis`, nor is
+ * `charts/redis-7-1.0.0.tgz`.
+ */
+const VERSION = /^v?\d+(?:(?:\.\d+){1,2}(?:[-+].*)?)?\.tgz$/;
 /** Where charts of helm 2 name their dependencies. */
 const REQUIREMENTS = 'requirements.yaml';
 
@@ -69,10 +74,9 @@ function missingCharts(chart: unknown, files: ReadonlyMap<string, string>): stri
   const subcharts = [...files].filter(([path]) => path !== 'Chart.yaml' && CHART.test(path));
   const subchartNames = new Set(subcharts.map(([path, text]) => nameIn(yamlIn(text, path))));
   const packed = [...files.keys()].filter((path) => PACKED.test(path));
-  // A version follows the name: `charts/redis-cluster-1.0.0.tgz` is not the chart `redis`.
   const isPacked = (name: string): boolean =>
     packed.some(
-      (path) => path.startsWith(`charts/${name}-`) && /^v?\d/.test(path.slice(`charts/${name}-`.length)),
+      (path) => path.startsWith(`charts/${name}-`) && VERSION.test(path.slice(`charts/${name}-`.length)),
     );
   return needed.map(nameIn).filter((name) => !subchartNames.has(name) && !isPacked(name));
 }
