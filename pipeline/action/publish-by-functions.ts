@@ -90,7 +90,10 @@ async function ask(url: string, body: string, signal: AbortSignal): Promise<Repl
     const answer = parsedJson(await response.text());
     return { status: response.status, answer: isObject(answer) ? answer : {} };
   } catch (error) {
-    return { status: undefined, answer: { error: error instanceof Error ? error.message : String(error) } };
+    // What a failed `fetch` says is in its cause, of which a failure at several addresses has no message.
+    const { cause = error } = error as Error;
+    const { message, code } = cause as NodeJS.ErrnoException;
+    return { status: undefined, answer: { error: message || code } };
   }
 }
 

@@ -189,5 +189,5 @@ test('why functions refuse is in the summary, and functions that do not answer a
   const silent = await startHost((_, { socket }) => void socket?.destroy());
   const unreached = await publishing(silent.url);
   expect(unreached.status).toBe(1);
-  expect(unreached.summary).toContain('cannot reach the functions');
+  expect(unreached.summary).toContain('cannot reach the functions: other side closed');
 });
