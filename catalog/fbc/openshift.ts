@@ -6,7 +6,7 @@
  */
 
 import { onceFor } from '../go/once.ts';
-import { parseTolerant, VersionError } from '../version/version.ts';
+import { parseTolerant, type Version, VersionError } from '../version/version.ts';
 import type { Bundle, Property } from './model.ts';
 
 /** A minor version of the platform, such as 4.20. */
@@ -111,3 +111,7 @@ export function isHeldBack(bundle: Bundle, platform: Minor | undefined): boolean
 }
 
 const limitOfBundle = onceFor(({ properties }: Bundle) => limitOf(properties));
+
+export function minorOf({ major, minor }: Version): Minor {
+  return { major: Number(major), minor: Number(minor) };
+}

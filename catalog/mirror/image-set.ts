@@ -15,6 +15,7 @@ import {
   int64,
   isObject,
   listOf,
+  objectsIn,
   type Path,
   type StructShape,
   structShape,
@@ -294,7 +295,7 @@ class Reader {
 
   /** The platforms that a part of the configuration selects. */
   #platforms(fields: Fields, path: Path): { readonly platforms?: readonly string[] } {
-    const texts = objects(fields['platforms']).map(({ os, architecture }, i) => {
+    const texts = objectsIn(fields['platforms']).map(({ os, architecture }, i) => {
       const platform = `${textOf(os)}/${textOf(architecture)}`;
       if (!isPlatform(platform))
         this.report('a platform must have an os and an architecture, for example linux and amd64', [
@@ -320,7 +321,7 @@ class Reader {
 
   /** What the `mirror` or `delete` section selects. */
   #selected(mirror: Fields, section: string): ImageSet {
-    const catalogs = objects(mirror['operators']).map((operator, i) =>
+    const catalogs = objectsIn(mirror['operators']).map((operator, i) =>
       this.#catalog(operator, [section, 'operators', i]),
     );
     this.#reportRepeated(catalogs.map(uniqueName), (i) => [section, 'operators', i, 'catalog'], 'catalog');
@@ -336,10 +337,10 @@ class Reader {
       catalogs,
       ...(charts.length > 0 && { charts }),
       ...(platform && { platform }),
-      additional: objects(mirror['additionalImages']).map((image, i) =>
+      additional: objectsIn(mirror['additionalImages']).map((image, i) =>
         this.#additional(image, [section, 'additionalImages', i]),
       ),
-      blocked: objects(mirror['blockedImages']).flatMap((image, i) =>
+      blocked: objectsIn(mirror['blockedImages']).flatMap((image, i) =>
         this.#blocked(image, [section, 'blockedImages', i]),
       ),
     };
@@ -351,7 +352,7 @@ class Reader {
     this.#checkRepository(operator['targetCatalog'], [...path, 'targetCatalog']);
     if (textOf(operator['targetName']) !== '')
       this.report('oc-mirror v2 has no targetName; use targetCatalog', [...path, 'targetName']);
-    const packages = objects(operator['packages']).map((one, i) =>
+    const packages = objectsIn(operator['packages']).map((one, i) =>
       this.#package(one, [...path, 'packages', i]),
     );
     this.#reportRepeated(
@@ -371,7 +372,7 @@ class Reader {
   /** One package of a catalog. */
   #package(one: Fields, path: Path): PackageSelection {
     if (textOf(one['name']) === '') this.report('a package has no name', path);
-    const channels = objects(one['channels']).map((channel, i) =>
+    const channels = objectsIn(one['channels']).map((channel, i) =>
       this.#channel(channel, one, [...path, 'channels', i]),
     );
     this.#reportRepeated(
@@ -511,10 +512,6 @@ function withoutTransport(reference: string): string {
 /** A name that differs for the same catalog under different names in the mirror. */
 function uniqueName({ catalog, targetCatalog = '', targetTag = '' }: CatalogSelection): string {
   return targetCatalog + targetTag === '' ? catalog : `${catalog} as ${targetCatalog}:${targetTag}`;
-}
-
-function objects(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Those of the fields that hold text. */

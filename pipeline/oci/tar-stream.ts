@@ -5,6 +5,7 @@
  * @see https://pkg.go.dev/archive/tar
  */
 import { Buffer } from 'node:buffer';
+import { tarPadding } from '../../catalog/fbc/cache/tar.ts';
 import { PipelineError } from '../error.ts';
 
 /** Bytes of a block: a header is one, and content fills whole ones. Positions in headers below are those of POSIX `ustar`. */
@@ -64,7 +65,7 @@ export async function* tarMembers(input: TarInput): AsyncGenerator<TarMember> {
       const size = sizeIn(header);
       if (size > LARGEST_NAME) throw new InvalidTar('has a name that is too long');
       const text = await input.take(size);
-      await input.skip(paddingAfter(size));
+      await input.skip(tarPadding(size));
       extra = withExtra(extra, String.fromCharCode(header[156] ?? 0), text);
       continue;
     }
@@ -79,7 +80,7 @@ export async function* tarMembers(input: TarInput): AsyncGenerator<TarMember> {
     // As in Go, the size in a header must be one even where it does not count.
     if (HAVE_CONTENT.has(type)) sizeIn(header);
     const size = HAVE_CONTENT.has(kind) ? sizeIn(header, pax?.get('size')) : 0;
-    const end = input.position() + size + paddingAfter(size);
+    const end = input.position() + size + tarPadding(size);
     yield { name, kind, target, mode: numberIn(header, 100, 8) & 0o7777, size };
     await input.skip(end - input.position());
   }
@@ -301,11 +302,6 @@ function nameIn(header: Buffer): string {
 /** Whether bytes are zeros only: the first is, and each is like the one before it. */
 function isZero(bytes: Uint8Array): boolean {
   return (bytes[0] ?? 0) === 0 && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
-}
-
-/** Bytes behind an entry of so many, up to the next block. */
-export function paddingAfter(size: number): number {
-  return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
 /** Pieces as they come, as an input. */

@@ -54,10 +54,11 @@ export interface PolicyRead {
  * Reads the policy of a repository.
  *
  * @param bytes of the file on the base branch; undefined when there is none
+ * @param path of the file, for findings
  */
-export function readPolicy(bytes: Uint8Array | undefined): PolicyRead {
+export function readPolicy(bytes: Uint8Array | undefined, path: string = POLICY_PATH): PolicyRead {
   if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
-  const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
+  const { settings, findings: unread } = readPolicyDocument(path, bytes);
   const validated = settings ? validatePolicy(settings) : { written: undefined, findings: [] };
   const findings = [...unread, ...validated.findings].sort(compareFindings);
   if (!settings || !validated.written || findings.length > 0)

@@ -1,6 +1,16 @@
 /** The `helm` part of an ImageSetConfiguration: charts from directories, archives and repositories. */
 import type { Finding, Location } from '../../finding.ts';
-import { any, isObject, listOf, type Path, type Shape, structShape, text, textOf } from '../../go/shape.ts';
+import {
+  any,
+  isObject,
+  listOf,
+  objectsIn,
+  type Path,
+  type Shape,
+  structShape,
+  text,
+  textOf,
+} from '../../go/shape.ts';
 import { type Platforms, withPlatforms } from '../platforms.ts';
 import { type JsonPath, JsonPathError, parseJsonPath } from './json-path.ts';
 
@@ -62,8 +72,8 @@ export interface SelectionReader {
 /** Reads the charts of the part `helm`, whose shape fits; every defect is reported. */
 export function readCharts(helm: unknown, path: Path, reader: SelectionReader): ChartSelection[] {
   if (!isObject(helm)) return [];
-  const local = objects(helm['local']).map((chart, i) => localChart(chart, [...path, 'local', i], reader));
-  const remote = objects(helm['repositories']).flatMap((repository, i) =>
+  const local = objectsIn(helm['local']).map((chart, i) => localChart(chart, [...path, 'local', i], reader));
+  const remote = objectsIn(helm['repositories']).flatMap((repository, i) =>
     chartsOf(repository, [...path, 'repositories', i], reader),
   );
   return [...local, ...remote];
@@ -84,7 +94,7 @@ function chartsOf(fields: Fields, path: Path, reader: SelectionReader): ChartSel
       `the url of a chart repository must begin with https://, http:// or oci://, found ${JSON.stringify(repository.url)}`,
       [...path, 'url'],
     );
-  const charts = objects(fields['charts']);
+  const charts = objectsIn(fields['charts']);
   if (charts.length > 0) {
     return charts.map((chart, i) => {
       const at = [...path, 'charts', i];
@@ -147,8 +157,4 @@ function imagePathsOf(chart: Fields, path: Path, reader: SelectionReader): JsonP
       return [];
     }
   });
-}
-
-function objects(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

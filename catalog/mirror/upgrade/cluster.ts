@@ -49,7 +49,3 @@ export class UpgradeRefusal extends Error {
     this.isUnknown = isUnknown;
   }
 }
-
-export function minorOf({ major, minor }: Version): Minor {
-  return { major: Number(major), minor: Number(minor) };
-}

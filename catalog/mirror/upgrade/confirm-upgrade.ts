@@ -1,11 +1,11 @@
 /** Follows a plan with what its ImageSetConfiguration mirrors, as a cluster that has nothing else would. */
-import { compareMinors, formatMinor, limitAllows, limitOf } from '../../fbc/openshift.ts';
+import { compareMinors, formatMinor, limitAllows, limitOf, minorOf } from '../../fbc/openshift.ts';
 import { formatVersion, type tryParseVersion } from '../../version/version.ts';
 import { type CatalogSelection, readImageSet } from '../image-set.ts';
 import { ChannelError, releasesAcross, releasesOf } from '../release/channel-releases.ts';
 import type { ReleaseChannel } from '../release/release-selection.ts';
 import type { UpdateGraphs } from '../release/update-graph.ts';
-import { type ClusterOperator, minorOf, type PlatformCatalog } from './cluster.ts';
+import type { ClusterOperator, PlatformCatalog } from './cluster.ts';
 import { type PlannedStage, sourceOf, type UpgradePlan, type UpgradeRequest } from './plan-upgrade.ts';
 import { simulateSwitch } from './simulate.ts';
 

@@ -5,7 +5,14 @@
 import type { Cel } from '../../fbc/cel/cel.ts';
 import { Lifecycles } from '../../fbc/lifecycle.ts';
 import { type Bundle, type Catalog, NO_BLOBS } from '../../fbc/model.ts';
-import { compareMinors, formatMinor, limitAllows, limitOf, type Minor } from '../../fbc/openshift.ts';
+import {
+  compareMinors,
+  formatMinor,
+  limitAllows,
+  limitOf,
+  type Minor,
+  minorOf,
+} from '../../fbc/openshift.ts';
 import type { ScopeCatalog } from '../../olm/resolve/snapshot.ts';
 import { isServed } from '../../rules/serve-refusals.ts';
 import { formatVersion } from '../../version/version.ts';
@@ -13,7 +20,6 @@ import type { PackageSelection } from '../image-set.ts';
 import type { UpdateGraphs } from '../release/update-graph.ts';
 import {
   type ClusterOperator,
-  minorOf,
   type PlatformCatalog,
   UpgradeRefusal,
   type UpgradingCluster,

@@ -1,5 +1,5 @@
 /** The releases by which a cluster gets to a version of its platform, and the channels that have them. */
-import { compareMinors, formatMinor, type Minor } from '../../fbc/openshift.ts';
+import { compareMinors, formatMinor, type Minor, minorOf } from '../../fbc/openshift.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
 import { ChannelError } from '../release/channel-releases.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type UpdateGraph,
   type UpdateGraphs,
 } from '../release/update-graph.ts';
-import { minorOf, UpgradeRefusal } from './cluster.ts';
+import { UpgradeRefusal } from './cluster.ts';
 
 /** The version to get to: a minor version means its highest release that can be reached. */
 export interface UpgradeTarget {

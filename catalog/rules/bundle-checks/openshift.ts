@@ -12,7 +12,7 @@ import {
 import { firstValue } from '../../bundle/manifest.ts';
 import { parseTolerantIfValid, versionRange } from '../../bundle/openshift-range.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
-import { compareMinors, type Minor } from '../../fbc/openshift.ts';
+import { compareMinors, type Minor, minorOf } from '../../fbc/openshift.ts';
 import { lastBefore } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
 import { readJson } from '../../go/json.ts';
@@ -48,10 +48,6 @@ function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly def
 
 function propertiesPlace(csv: TypedCsv): Location {
   return csv.at('metadata', 'annotations', 'olm.properties');
-}
-
-function minorOf({ major, minor }: Version): Minor {
-  return { major: Number(major), minor: Number(minor) };
 }
 
 /** Compares versions of OpenShift as OLM does: without patches, and 5.0 equals 4.23. */

@@ -1,7 +1,7 @@
 /** What `bundle validate` needs for images, and nothing that a directory needs. */
 
 import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
-import { InvalidReference, parseReference, type Reference } from '../../../catalog/reference.ts';
+import { type Reference, tryParseReference } from '../../../catalog/reference.ts';
 import { lookupKey } from '../../../catalog/references/site.ts';
 import { imagesOf } from '../../../catalog/rules/bundle-checks/platform.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
@@ -56,7 +56,8 @@ async function platformsOf(source: CatalogSource, registry: Registry): Promise<A
   const { csv } = await inspectedBundle(source);
   const references = new Map<string, Reference>();
   for (const { image } of csv ? imagesOf(csv) : []) {
-    const reference = tryReference(image);
+    // What is not a reference has a finding of its own.
+    const reference = tryParseReference(image);
     if (reference) references.set(image, reference);
   }
   // Of all of them the platforms are wanted, which costs a further request each.
@@ -70,14 +71,4 @@ async function platformsOf(source: CatalogSource, registry: Registry): Promise<A
     else unknown.push(`${image}: ${lookup?.kind === 'unknown' ? lookup.why : 'the image does not exist'}`);
   }
   return { platforms: known, unknown };
-}
-
-/** Undefined for what is not a reference: that has a finding of its own. */
-function tryReference(image: string): Reference | undefined {
-  try {
-    return parseReference(image);
-  } catch (error) {
-    if (error instanceof InvalidReference) return undefined;
-    throw error;
-  }
 }

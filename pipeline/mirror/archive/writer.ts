@@ -4,6 +4,7 @@
  */
 import { appendFileSync, existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { tarPadding } from '../../../catalog/fbc/cache/tar.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { formatReference, type Reference, repositoryName } from '../../../catalog/reference.ts';
 import { readText, refuseLinkOut } from '../../directory.ts';
@@ -15,7 +16,6 @@ import { headerOf, paddingOf, TAR_END } from '../../oci/registry/archive/tar.ts'
 import { descriptorOf, isManifestType, parseManifest, referrerDescriptor } from '../../oci/registry/image.ts';
 import { fileError, replaceFile } from '../../oci/registry/layout/files.ts';
 import { allOf, streamOf } from '../../oci/registry/stream.ts';
-import { paddingAfter } from '../../oci/tar-stream.ts';
 import type { BlobOutcome, BlobSource, Manifest, Repository } from '../../ports.ts';
 import type { CopyTarget } from '../copy-run.ts';
 import { endOfParts, openParts, type PartWriter } from './parts.ts';
@@ -214,7 +214,7 @@ function lineOf(text: string): Line | undefined {
 
 /** Where a blob ends in the archive, filled up as tar does. */
 function endOf({ offset, size }: ArchivedBlob): number {
-  return offset + size + paddingAfter(size);
+  return offset + size + tarPadding(size);
 }
 
 /** The error for an archive that was begun with parts of another size. */

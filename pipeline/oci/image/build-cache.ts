@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { parseJson } from '../../../catalog/json.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import type { LayerFacts, PieceFacts } from './layer-piece.ts';
 
 /** The storage for a build's memory between runs: a directory or a cloud's storage. */
@@ -106,7 +106,8 @@ export function contentKey(...texts: readonly string[]): string {
 
 /** Reads what a build wrote; a memory of another format, or none, is empty. */
 export function openBuildCache(bytes: Uint8Array | undefined): BuildCache {
-  const json = bytes === undefined ? undefined : parse(bytes);
+  // Half a file is not a memory: the build costs more, and is right.
+  const json = bytes === undefined ? undefined : parsedJson(bytes);
   const { files, packages, pieces, layers, verdicts, room } =
     isObject(json) && json['format'] === FORMAT ? json : {};
   return {
@@ -130,16 +131,6 @@ export function writeBuildCache(memory: BuildCache, room: number): Uint8Array {
     verdicts: [...verdicts.used],
   };
   return new TextEncoder().encode(JSON.stringify({ format: FORMAT, room, ...tables }));
-}
-
-/** The JSON that an earlier build wrote; undefined where it cannot be read. */
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes);
-  } catch {
-    // Half a file is not a memory: the build costs more, and is right.
-    return undefined;
-  }
 }
 
 /** A table of what earlier builds found out. `used` holds only what this build asked for or added, which is kept. */

@@ -4,13 +4,14 @@ import { shortName } from '../../../../catalog/fbc/edge.ts';
 import {
   compareMinors,
   formatMinor,
+  minorOf,
   minorOfCatalog,
   tryParseMinor,
 } from '../../../../catalog/fbc/openshift.ts';
 import { ARCHITECTURES, type Architecture } from '../../../../catalog/mirror/release/release-selection.ts';
 import type { UpdateGraphs } from '../../../../catalog/mirror/release/update-graph.ts';
 import { catalogNames } from '../../../../catalog/mirror/style.ts';
-import { minorOf, type PlatformCatalog, UpgradeRefusal } from '../../../../catalog/mirror/upgrade/cluster.ts';
+import { type PlatformCatalog, UpgradeRefusal } from '../../../../catalog/mirror/upgrade/cluster.ts';
 import { confirmUpgrade } from '../../../../catalog/mirror/upgrade/confirm-upgrade.ts';
 import {
   type PlannedStage,

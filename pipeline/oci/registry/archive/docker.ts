@@ -6,6 +6,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { isTexts } from '../../../../catalog/go/shape.ts';
 import { parseJson } from '../../../../catalog/json.ts';
 import {
   formatReference,
@@ -95,10 +96,6 @@ async function readImages(archive: ArchiveFile): Promise<SavedImage[]> {
     const texts = isTexts(tags) ? tags : [];
     return { config, layers, tags: texts.flatMap((text) => tryParseReference(text) ?? []) };
   });
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** Layers of an image at most; what runs images takes 127. Each is read, also one that is named twice. */
@@ -274,7 +271,7 @@ async function plainLayers(layout: Layout, image: ImageManifest, config: Buffer)
  *
  * @throws PipelineError `corrupt` for one that lists none
  */
-function diffIds(config: Buffer): string[] {
+function diffIds(config: Buffer): readonly string[] {
   let ids: unknown;
   try {
     ids = Object(Object(parseJson(config)).rootfs).diff_ids;

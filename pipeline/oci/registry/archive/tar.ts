@@ -5,8 +5,9 @@
  * @see https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html
  */
 import { type FileHandle, open } from 'node:fs/promises';
+import { tarPadding } from '../../../../catalog/fbc/cache/tar.ts';
 import { PipelineError } from '../../../error.ts';
-import { BLOCK, InvalidTar, paddingAfter, type TarMember, tarMembers } from '../../tar-stream.ts';
+import { BLOCK, InvalidTar, type TarMember, tarMembers } from '../../tar-stream.ts';
 
 export interface TarEntry {
   /** Without a leading `./`. */
@@ -116,7 +117,7 @@ function writeLarge(header: Buffer, size: number): void {
 
 /** Zeros behind an entry of so many bytes, up to the next block. */
 export function paddingOf(size: number): Buffer {
-  return Buffer.alloc(paddingAfter(size));
+  return Buffer.alloc(tarPadding(size));
 }
 
 /** The end of a tar file. */
