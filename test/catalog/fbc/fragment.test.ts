@@ -155,7 +155,7 @@ const servedBy = (...lines: readonly string[]): unknown =>
   fragmentIn('Dockerfile', ['FROM x AS base', ...lines, ''].join('\n'), { files: FILES, isCatalog: true })
     ?.served;
 
-test.each([
+test.each<[folder: string | undefined, ...lines: string[]]>([
   ['/configs', 'ENTRYPOINT ["/bin/opm"]', 'CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]'],
   ['/configs', 'CMD ["serve", "--cache-dir", "/tmp/cache", "-p", "1", "/configs/"]'],
   ['/configs', 'WORKDIR /srv', 'CMD exec opm serve ../configs'],
