@@ -42,8 +42,6 @@ export interface PullRequestEvent {
   /** The branch that it is for. */
   readonly branch: string;
   readonly author: Person;
-  /** Who caused the event. */
-  readonly sender: Person | undefined;
   /** Who pushed the head, where the event says so; whoever opens a pull request may do it over another's branch. */
   readonly pusher: Person | undefined;
   readonly draft: boolean;
@@ -101,7 +99,6 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
     previousHead: headBefore(payload),
     branch: textAt(objectAt(request, 'base'), 'ref'),
     author: personAt(request, 'user') ?? missing('pull_request.user'),
-    sender: personAt(payload, 'sender'),
     pusher: pusherIn(payload),
     draft: request['draft'] === true,
   };

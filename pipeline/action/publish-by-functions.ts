@@ -8,16 +8,9 @@ import { PipelineError } from '../error.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { plainText } from '../text.ts';
 import { writeFiles } from '../write.ts';
-import type { Forge } from './forge.ts';
-import type { RunInputs } from './inputs.ts';
 import { info } from './log.ts';
 import type { Ended } from './publish-clone.ts';
-
-interface Publishing {
-  readonly inputs: RunInputs;
-  readonly forge: Forge;
-  readonly commit: string;
-}
+import type { Push } from './release.ts';
 
 /** How long functions may take (several requests: each is answered within 270 s), and the pause between two, in ms. */
 const [TIMEOUT, PAUSE] = [15 * 60_000, 1000];
@@ -30,7 +23,7 @@ const NOT_YET: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
 
 /** Asks the functions at a URL until they have published a catalog or refused it, and writes the files that they return. */
 export async function publishByFunctions(
-  { inputs, forge, commit }: Publishing,
+  { inputs, forge, commit }: Pick<Push, 'inputs' | 'forge' | 'commit'>,
   { catalog, url }: { readonly catalog: string; readonly url: string },
 ): Promise<Ended> {
   const { owner, repo } = forge.repository;

@@ -3,10 +3,8 @@ import { setFailed, setOutput, warning } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
 import { openRemote } from '../git/remote.ts';
-import type { Repository } from '../git/repository.ts';
 import { namedCheck } from '../github/checks.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
-import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
@@ -27,18 +25,9 @@ import { info, logText } from './log.ts';
 import { publishByFunctions } from './publish-by-functions.ts';
 import { type Ended, endedWith, publishClone, publishInJob, setPublished } from './publish-clone.ts';
 import { publishingClient } from './registries.ts';
-import { bundlesToRelease, releaseArrived } from './release.ts';
+import { bundlesToRelease, type Push, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';
 import { moveAllRings } from './rings.ts';
-
-interface Publishing {
-  readonly inputs: RunInputs;
-  readonly forge: Forge;
-  readonly repository: Repository;
-  readonly branch: string;
-  readonly commit: string;
-  readonly policy: Policy;
-}
 
 /** Runs the mode `publish`: publishes what a push changed. @throws PipelineError as the client and the fetching do */
 export async function publishPush(inputs: RunInputs): Promise<void> {
@@ -72,7 +61,7 @@ async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: s
 }
 
 /** What a run that may change something would do. */
-async function reportPublishing(publishing: Publishing): Promise<void> {
+async function reportPublishing(publishing: Push): Promise<void> {
   for (const { package: name, version } of await bundlesToRelease(publishing))
     info(plainText(`would release ${name} ${version}`));
   const { changed } = await toPublish(publishing);
@@ -82,7 +71,7 @@ async function reportPublishing(publishing: Publishing): Promise<void> {
 
 /** The catalogs that the policy publishes, and those of them that a run publishes. */
 async function toPublish(
-  publishing: Publishing,
+  publishing: Push,
 ): Promise<{ catalogs: readonly string[]; changed: ReadonlySet<string> }> {
   const { repository, commit, policy, inputs } = publishing;
   const catalogs = await publishedCatalogs(repository.objects, commit, policy);
@@ -94,7 +83,7 @@ async function toPublish(
  * Publishes the changed catalogs, retires removed ones, moves rings, and sets the outputs. A catalog that names a bundle
  * which is not released yet is held back.
  */
-async function publishAll(publishing: Publishing, missing: ReadonlySet<string>): Promise<void> {
+async function publishAll(publishing: Push, missing: ReadonlySet<string>): Promise<void> {
   const { repository, commit, policy, inputs } = publishing;
   const { catalogs, changed } = await toPublish(publishing);
   const ended: Ended[] = [];
@@ -118,7 +107,7 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
 }
 
 /** Publishes one catalog, here or by functions, and records the deployment on GitHub. */
-async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
+async function publishOne(publishing: Push, catalog: string): Promise<Ended> {
   const { forge, inputs } = publishing;
   info(plainText(`publishing ${catalog}`));
   const ended =
@@ -139,7 +128,7 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
  * The catalogs whose content differs from their last deployment. A catalog whose deployment is not known counts as
  * changed.
  */
-async function changedOf(publishing: Publishing, catalogs: readonly string[]): Promise<Set<string>> {
+async function changedOf(publishing: Push, catalogs: readonly string[]): Promise<Set<string>> {
   const { forge, repository } = publishing;
   const lasts = await Promise.all(
     catalogs.map(async (name) => ({
@@ -165,7 +154,7 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
  * The catalogs that were retired and that the commit has again. They are published even if their content is that of the last
  * deployment. None if functions publish: they read the fence themselves.
  */
-async function returnedCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+async function returnedCatalogs(publishing: Push, catalogs: readonly string[]): Promise<string[]> {
   if (catalogs.length === 0 || publishing.inputs.publish.url !== undefined) return [];
   const { policy } = publishing;
   return withPlaces(publishing, ({ fence }) => returnedAmong(catalogs, { fence, policy }));
@@ -173,7 +162,7 @@ async function returnedCatalogs(publishing: Publishing, catalogs: readonly strin
 
 /** Whether the files of a catalog are others than at the commit that was deployed last. */
 async function catalogDiffers(
-  { repository, commit, policy }: Publishing,
+  { repository, commit, policy }: Push,
   { name, last }: { readonly name: string; readonly last: string },
 ): Promise<boolean> {
   const [before, now] = await Promise.all(
@@ -188,7 +177,7 @@ async function catalogDiffers(
  *
  * @returns names of the catalogs that were retired
  */
-async function retireGoneCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+async function retireGoneCatalogs(publishing: Push, catalogs: readonly string[]): Promise<string[]> {
   const { inputs, repository, branch, commit, policy } = publishing;
   if (inputs.publish.url !== undefined || policy.publish.catalogs.length === 0) return [];
   const log = (line: string): void => warning(plainText(line));
@@ -199,7 +188,7 @@ async function retireGoneCatalogs(publishing: Publishing, catalogs: readonly str
 
 /** Opens rings that are due. If functions publish, they do that. */
 async function openDueRings(
-  publishing: Publishing,
+  publishing: Push,
   catalogs: readonly string[],
 ): Promise<Awaited<ReturnType<typeof moveAllRings>>> {
   const { inputs, forge, repository, branch, commit, policy } = publishing;
@@ -220,7 +209,7 @@ function ringsSummary(rings: readonly RingState[]): string {
 }
 
 /** Publishes a catalog in this job. */
-async function publishHere(publishing: Publishing, catalog: string): Promise<Ended> {
+async function publishHere(publishing: Push, catalog: string): Promise<Ended> {
   const { inputs, repository, commit, policy } = publishing;
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   return withPlaces(publishing, (places) =>
@@ -237,7 +226,7 @@ interface Places {
 
 /** Calls a function with the registry and the fence that a publish writes to, and closes them afterwards. */
 async function withPlaces<T>(
-  { inputs, forge, policy }: Publishing,
+  { inputs, forge, policy }: Push,
   use: (places: Places) => Promise<T>,
 ): Promise<T> {
   const registry = publishingClient(inputs, policy);

@@ -18,8 +18,8 @@ import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { publishingClient, registriesOf } from './registries.ts';
 
-/** A push whose bundles are to be released. */
-interface Releasing {
+/** A push whose bundles are to be released, and whose catalogs are to be published. */
+export interface Push {
   readonly inputs: RunInputs;
   readonly forge: Forge;
   readonly repository: Repository;
@@ -43,7 +43,7 @@ interface Arrived {
  *
  * @throws PipelineError as the client, the fetching and the registries
  */
-export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
+export async function releaseArrived(releasing: Push): Promise<Arrived> {
   const { inputs, forge, repository, branch, commit, policy } = releasing;
   const since = policy.release && (await sinceOf(releasing));
   if (since === undefined) return { commit, missing: new Set() };
@@ -68,7 +68,7 @@ export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
 }
 
 /** The bundles that have arrived and that the policy releases. @throws PipelineError as the client and the fetching */
-export async function bundlesToRelease(releasing: Releasing): Promise<readonly BundleName[]> {
+export async function bundlesToRelease(releasing: Push): Promise<readonly BundleName[]> {
   const { repository, commit, policy } = releasing;
   const since = policy.release && (await sinceOf(releasing));
   if (since === undefined) return [];
@@ -82,7 +82,7 @@ type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &
   Pick<ReleasedNote, 'missing' | 'environment'>;
 
 /** The commit since which bundles count as new, with what was refused up to it; undefined if that is not known. */
-async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promise<Since | undefined> {
+async function sinceOf({ inputs, forge, repository, branch }: Push): Promise<Since | undefined> {
   const { event } = inputs;
   // GitHub says zeros where the branch is new.
   const pushed = event.kind === 'push' && !/^0+$/.test(event.before) ? event.before : undefined;
@@ -108,7 +108,7 @@ async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promis
 
 /** Records on GitHub which bundles were released, refused or are still missing. */
 async function noteAll(
-  { inputs, forge, commit }: Releasing,
+  { inputs, forge, commit }: Push,
   released: readonly BundleRelease[],
   known: Pick<ReleasedNote, 'environment' | 'missing'>,
 ): Promise<void> {

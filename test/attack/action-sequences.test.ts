@@ -348,7 +348,7 @@ class Sequence {
   #about(pull: FakePull, action: string, left?: string): WorkflowRun {
     const { number, head, into = 'main', draft } = pull;
     const author = PEOPLE[pull.author as Who];
-    const people = { author, sender: author, pusher: action === 'synchronize' ? author : undefined };
+    const people = { author, pusher: action === 'synchronize' ? author : undefined };
     const base = into === 'main' ? tip : dev;
     return this.#runOf({
       kind: 'pull request',

@@ -20,7 +20,7 @@ export async function play(story: Story, event: Event): Promise<WorkflowRun> {
 
 export function changeOf(story: Story, pull: FakePull, action: string): Event {
   const { number, head, draft, into: branch = 'main' } = pull;
-  const people = { author: PEOPLE.bob, sender: PEOPLE.bob, pusher: PEOPLE.bob };
+  const people = { author: PEOPLE.bob, pusher: PEOPLE.bob };
   const at = { number, action, base: story.hub.base(), head, previousHead: undefined, branch, draft };
   return { kind: 'pull request', ...at, ...people };
 }
