@@ -71,7 +71,7 @@ export const casesFile: ReleaseFile = {
 };
 
 /** All cases: the recorded answers of resolvers, and the fixtures of each rule that has some. */
-export function caseSuite(): CaseSuite {
+function caseSuite(): CaseSuite {
   const lines = readFileSync(RESOLVED, 'utf8').trim().split('\n');
   return {
     format: 'portolan-cases',

@@ -28,7 +28,7 @@ interface Listing<Row> {
  *
  * @throws PipelineError `usage` for a package that the catalog does not have
  */
-export async function listRows<Row extends { readonly package: string }>(
+async function listRows<Row extends { readonly package: string }>(
   invocation: Invocation,
   terminal: Terminal,
   { rows, titles, cells }: Listing<Row>,

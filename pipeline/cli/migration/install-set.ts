@@ -17,6 +17,7 @@ import { noPackage } from '../no-package.ts';
 import { printUnread, readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { scopeOf } from './cluster-catalogs.ts';
+import { extensionLines } from './migration-text.ts';
 import { pinOf } from './pin.ts';
 
 /** A member of a set, as JSON a public interface. */
@@ -188,11 +189,6 @@ function memberLines(member: PrintedMember, at: number): string[] {
     ...requires.map((one) => `  requires an operator ${one.text}: ${one.package}`),
     ...refusals.map((why) => `  REFUSED by OLM v1: ${why}`),
     ...gates.map((gate) => `  needs the feature gate ${gate}`),
-    ...(extension === undefined
-      ? []
-      : emitPortableYaml(extension)
-          .trimEnd()
-          .split('\n')
-          .map((line) => `    ${line}`)),
+    ...extensionLines(extension),
   ];
 }

@@ -1,5 +1,6 @@
 /** A migration as people read it: the checks of each operator as a table, and the commands that hand over to library-olm. */
 import { emitPortableYaml } from '../../../catalog/yaml/emit.ts';
+import type { Json } from '../../../catalog/yaml/scalar.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amountText, linesText } from '../../text.ts';
 import type { Answer } from '../catalog/installed-next.ts';
@@ -79,14 +80,16 @@ function operatorText(operator: MigratedOperator, screen: Screen): string {
       ...gates.map((gate) => `  needs the feature gate ${gate}`),
       ...notes.map((note) => `  note: ${note}`),
       ...(next ? [`  OLM v1: ${nextText(next)}`] : []),
-      ...(extension === undefined
-        ? []
-        : emitPortableYaml(extension)
-            .trimEnd()
-            .split('\n')
-            .map((line) => `    ${line}`)),
+      ...extensionLines(extension),
     ]),
   ].join('');
+}
+
+/** A ClusterExtension as lines below others; none without one. */
+export function extensionLines(extension: Json | undefined): string[] {
+  if (extension === undefined) return [];
+  const lines = emitPortableYaml(extension).trimEnd().split('\n');
+  return lines.map((line) => `    ${line}`);
 }
 
 /** The upgrades that follow, and where they end. */
