@@ -4,10 +4,10 @@ import { onceFor } from '../go/once.ts';
 import { inContext, isWithin, type Stage, withoutSlash } from './dockerfile.ts';
 
 /** Commands that run in one folder, as one text. */
-export type Commands = Stage['runs'][number];
+type Commands = Stage['runs'][number];
 
 /** The commands of a stage's programs that may write files, those that run in one folder as one text. */
-export const writingCommands = onceFor(({ runs }: Stage): readonly Commands[] => {
+export const writingCommands: (stage: Stage) => readonly Commands[] = onceFor(({ runs }) => {
   const commands = runs.flatMap(({ text, folder }) =>
     text
       .split(/&&|\|\||[;|\n]/)
