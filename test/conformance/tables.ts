@@ -14,9 +14,8 @@ import {
   VersionError,
 } from '../../catalog/version/version.ts';
 import { compose } from '../../catalog/yaml/compose.ts';
-import { EmitError, emitYaml } from '../../catalog/yaml/emit.ts';
+import { compareKeys, EmitError, emitYaml } from '../../catalog/yaml/emit.ts';
 import { readFast } from '../../catalog/yaml/fast.ts';
-import { compareKeys } from '../../catalog/yaml/keyorder.ts';
 import { readTree } from '../../catalog/yaml/parser.ts';
 import type { Json } from '../../catalog/yaml/scalar.ts';
 import { YamlError, type YamlMapping } from '../../catalog/yaml/tree.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { layersFor } from '../../../../pipeline/catalogs/render/layer-history.ts';
+import { layersFor } from '../../../../pipeline/catalogs/render/open-image.ts';
 
 const step = (created_by: string) => ({ created_by });
 const EMPTY = { created_by: 'LABEL a=b', empty_layer: true };
