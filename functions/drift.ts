@@ -15,7 +15,7 @@ import { scheduledPromotions } from '../pipeline/github/proposals/promotions.ts'
 import type { Proposed } from '../pipeline/github/proposals/proposal.ts';
 import { readTip } from '../pipeline/github/pull-request.ts';
 import { createRegistryClient, openTransport } from '../pipeline/oci/registry/client.ts';
-import { policyAt } from '../pipeline/policy/read-policy.ts';
+import { readablePolicyAt } from '../pipeline/policy/read-policy.ts';
 import type { GateRequest } from './gate.ts';
 import type { Source } from './receive.ts';
 import { forEachSource } from './reconcile.ts';
@@ -48,8 +48,7 @@ export async function handleDrift(request: DriftRequest): Promise<DriftOutcome> 
   try {
     const commit = await readTip(github, name, source.branch);
     await repository.bring([commit]);
-    const { policy, findings } = await policyAt(repository.objects, commit);
-    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const policy = await readablePolicyAt(repository.objects, commit);
     const today = now.toISOString().slice(0, 10);
     const ports = { github, name, repository, registry, registryFor: clients.under };
     const otherDrift = await driftOf(ports, { commit, policy, today });

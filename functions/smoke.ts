@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { repositoryName } from '../catalog/reference.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import type { Policy } from '../pipeline/policy/policy.ts';
-import { policyAt } from '../pipeline/policy/read-policy.ts';
+import { readablePolicyAt } from '../pipeline/policy/read-policy.ts';
 import type { BlobSource } from '../pipeline/ports.ts';
 import { whyUnsigned } from '../pipeline/publish/attest/attest.ts';
 import { basesUnder, openBase } from '../pipeline/publish/base.ts';
@@ -127,8 +127,7 @@ async function readPlaces(
   { registry, fence, signer: key, isAnonymous, releaserOf }: DeliveryPorts,
   places: Map<string, () => Promise<unknown>>,
 ): Promise<void> {
-  const { policy, findings } = await policyAt(repository.objects, tip);
-  if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+  const policy = await readablePolicyAt(repository.objects, tip);
   if (policy.release && !source.job && !releaserOf?.(source))
     throw new PipelineError(
       'usage',

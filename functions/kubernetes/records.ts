@@ -5,7 +5,7 @@ import { isAncestor } from '../../pipeline/git/merge.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
 import { formatLocation, type ImageLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../pipeline/oci/registry/open.ts';
-import { policyAt } from '../../pipeline/policy/read-policy.ts';
+import { readablePolicyAt } from '../../pipeline/policy/read-policy.ts';
 import type { Claim, Fence, RecordStore } from '../../pipeline/ports.ts';
 import type { CatalogMessage } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
@@ -204,8 +204,7 @@ async function resetOnBranch(
 ): Promise<Reset | undefined> {
   const { repository, tip, close } = await ports.open({ repository: name, branch });
   try {
-    const { policy, findings } = await policyAt(repository.objects, tip);
-    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const policy = await readablePolicyAt(repository.objects, tip);
     if (!(await publishedCatalogs(repository.objects, tip, policy)).includes(catalog)) return undefined;
     const lines: string[] = [];
     for (const to of placesOf(targetOf(policy, catalog, {}))) {

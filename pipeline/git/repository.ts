@@ -80,6 +80,20 @@ export async function openRepository(directory: string, settings: GitSettings = 
   };
 }
 
+/** Opens a repository for some work, and closes it after. @throws PipelineError as {@link openRepository} and the work */
+export async function withRepository<T>(
+  directory: string,
+  settings: GitSettings,
+  work: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const repository = await openRepository(directory, settings);
+  try {
+    return await work(repository);
+  } finally {
+    await repository.close();
+  }
+}
+
 /** The top of the work tree that a directory is in; the directory itself where there is none. */
 export async function workTreeOf(directory: string, settings: GitSettings): Promise<string> {
   if (existsSync(join(directory, '.git')) || !existsSync(directory)) return directory;

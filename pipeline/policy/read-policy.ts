@@ -93,11 +93,13 @@ export async function policyAt(objects: ObjectReader, tree: string): Promise<Pol
   return bytes ? readPolicy(bytes) : noPolicy(`the policy is larger than ${POLICY_BYTES} bytes`);
 }
 
-/** The policy in a tree. @throws PipelineError `usage` where it cannot be read, `not-found` when the clone lacks objects */
+/** The policy in a tree. @throws PipelineError `usage` where it is not valid, `not-found` when the clone lacks objects */
 export async function readablePolicyAt(objects: ObjectReader, tree: string): Promise<Policy> {
-  const { policy } = await policyAt(objects, tree);
+  const { policy, findings } = await policyAt(objects, tree);
   if (policy) return policy;
-  throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
+  throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`, {
+    hint: 'run portolan check --base HEAD for all errors',
+  });
 }
 
 /** The result without a policy, with the reason as an error: nothing is checked by a policy that was not read. */

@@ -5,7 +5,7 @@ import { hasCommit } from '../../git/fetch-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { ImageLocation } from '../../oci/registry/image-location.ts';
 import { openDestination } from '../../oci/registry/open.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { readablePolicyAt } from '../../policy/read-policy.ts';
 import type { StandingClaim } from '../../ports.ts';
 import type { PublishedFrom } from '../documents.ts';
 import { fenceName } from '../fence.ts';
@@ -55,8 +55,7 @@ export type ComparePorts = Pick<DeliveryPorts, 'open' | 'fence' | 'registry'> &
 export async function compareBranch(from: PublishedFrom, ports: ComparePorts): Promise<CatalogStatus[]> {
   const { repository, tip, close } = await ports.open(from);
   try {
-    const { policy, findings } = await policyAt(repository.objects, tip);
-    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const policy = await readablePolicyAt(repository.objects, tip);
     const all = await catalogsAt(repository, { name: from.repository, tip, policy }, ports);
     const found: CatalogStatus[] = [];
     for (const one of all) found.push(await catalogStatus(one, { from, repository, tip }, ports));

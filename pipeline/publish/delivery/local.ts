@@ -7,13 +7,13 @@ import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { GitSettings } from '../../git/process.ts';
-import { openRepository } from '../../git/repository.ts';
+import { openRepository, withRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/stores.ts';
 import { parseLocation } from '../../oci/registry/image-location.ts';
 import { openLayout } from '../../oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../oci/registry/layout/registry.ts';
 import type { PublishPolicy } from '../../policy/policy.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { policyAt, readablePolicyAt } from '../../policy/read-policy.ts';
 import type { Forge, Message, Queue, Registry, Repository } from '../../ports.ts';
 import { writeFiles } from '../../write.ts';
 import { type Current, publishedIn } from '../documents.ts';
@@ -141,18 +141,14 @@ async function localRings(ports: DeliveryPorts): Promise<readonly RingsMessage[]
 
 /** The commit and what its policy publishes. @throws PipelineError `usage` if that is nothing */
 async function readTip({ repository: at, settings, revision }: LocalRequest) {
-  const repository = await openRepository(at, settings);
-  try {
+  return withRepository(at, settings, async (repository) => {
     const [tip = ''] = await repository.resolve([revision]);
-    const { policy, findings } = await policyAt(repository.objects, tip);
-    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const policy = await readablePolicyAt(repository.objects, tip);
     if (policy.publish.catalogs.length > 0) return { tip, policy: policy.publish };
     throw new PipelineError('usage', 'the policy does not publish any catalog', {
       hint: "add publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} to the policy",
     });
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /** Writes the records below a prefix as files, so that people can open them. */

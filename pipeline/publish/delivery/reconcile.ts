@@ -7,7 +7,7 @@
 import { PipelineError } from '../../error.ts';
 import { isOn } from '../../git/fetch-commits.ts';
 import { openDestination } from '../../oci/registry/open.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { readablePolicyAt } from '../../policy/read-policy.ts';
 import { followingRecord } from '../documents.ts';
 import { fenceName, moveFollowers } from '../fence.ts';
 import { followingTag } from '../fence-tag.ts';
@@ -40,8 +40,7 @@ export interface Reconciled {
 export async function reconcileBranch(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
   const { repository, tip, close } = await ports.open(request);
   try {
-    const { policy, findings } = await policyAt(repository.objects, tip);
-    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const policy = await readablePolicyAt(repository.objects, tip);
     const healed: string[] = [];
     const failed: string[] = [];
     const messages: (BundlesMessage | CatalogMessage | RetireMessage | RingsMessage)[] = [];

@@ -1,6 +1,6 @@
 /** Somebody holds images of a catalog, releases them, or opens a ring early. */
 import { PipelineError } from '../../error.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { readablePolicyAt } from '../../policy/read-policy.ts';
 import type { RecordStore } from '../../ports.ts';
 import { publishedIn } from '../documents.ts';
 import { fenceName } from '../fence.ts';
@@ -39,8 +39,7 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
   const { repository: source, branch, catalog, act: what } = message;
   const { repository, tip, close } = await ports.open(message);
   try {
-    const { policy, findings } = await policyAt(repository.objects, tip);
-    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const policy = await readablePolicyAt(repository.objects, tip);
     await expectCatalog({ repository, tip, policy }, catalog, ports.records);
     const target = targetOf(policy, catalog, {});
     if (target.rings.length === 0) {
