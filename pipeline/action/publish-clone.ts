@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { setFailed, setOutput, summary } from '@actions/core';
 import { PipelineError } from '../error.ts';
-import { openRepository, type Repository } from '../git/repository.ts';
+import { type Repository, withRepository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
@@ -33,8 +33,7 @@ interface Cloned {
 export async function publishClone(inputs: RunInputs, clone: string): Promise<void> {
   const directory = resolve(inputs.directory, clone);
   const searchPath = inputs.environment['PATH'];
-  const repository = await openRepository(directory, { searchPath });
-  try {
+  return withRepository(directory, { searchPath }, async (repository) => {
     const { event } = inputs;
     const [head = ''] = await repository.resolve([event.kind === 'push' ? event.commit : 'HEAD']);
     const { policy, findings } = await policyAt(repository.objects, head);
@@ -48,9 +47,7 @@ export async function publishClone(inputs: RunInputs, clone: string): Promise<vo
       );
     refuseUnsupported(inputs, policy);
     await publishAll(inputs, { repository, directory, commit: head, policy });
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /** @throws PipelineError `usage` for what needs GitHub: functions trust its identity tokens, and releases are noted there */

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
 import { commitCatalogs, type Selection } from '../change/commit-catalogs.ts';
 import { PipelineError } from '../error.ts';
-import { openRepository } from '../git/repository.ts';
+import { withRepository } from '../git/repository.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
 import { printErrors } from './rendering.ts';
@@ -20,17 +20,12 @@ export async function readCommit(
   selection: Selection,
   terminal: Terminal,
 ): Promise<ReadCatalog[]> {
-  const repository = await openRepository(
-    resolve(terminal.directory, where.repository),
-    searchPath(terminal),
-  );
-  try {
+  const directory = resolve(terminal.directory, where.repository);
+  return withRepository(directory, searchPath(terminal), async (repository) => {
     const [commit = ''] = await repository.resolve([where.commit]);
     const { policy, findings } = await policyOrLayoutAt(repository, commit);
     if (printErrors(findings, terminal) || !policy)
       throw new PipelineError('usage', 'the policy is not valid');
     return await commitCatalogs(repository.objects, commit, { policy, ...selection });
-  } finally {
-    await repository.close();
-  }
+  });
 }

@@ -9,7 +9,7 @@ import { type CatalogSource, sourceOf } from '../../catalog/source.ts';
 import { type Edit, planEdit, writeEdit } from '../catalogs/edit/catalog.ts';
 import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { openRepository, workTreeOf } from '../git/repository.ts';
+import { withRepository, workTreeOf } from '../git/repository.ts';
 import type { EditedFiles } from '../git/work-tree-commits.ts';
 import { diffText } from '../report/diff.ts';
 import { type ExitCode, searchPath, type Terminal } from '../terminal.ts';
@@ -132,8 +132,7 @@ async function effectInWorkTree(
   const { effectInRepository } = await import('./effect.ts');
   try {
     const top = await workTreeOf(root, settings);
-    const repository = await openRepository(top, settings);
-    try {
+    return await withRepository(top, settings, async (repository) => {
       // A link on the way to one of them would make the root look as if it were outside of the top.
       const below = relative(realpathSync(top), realpathSync(root)).split(sep).join('/');
       // Where the root is the top of the work tree, `below` is empty.
@@ -143,9 +142,7 @@ async function effectInWorkTree(
       const today = terminal.now().toISOString().slice(0, 10);
       const edit = { top, files: new Map(placed), today, ...(digests ? { digests } : {}) };
       return await effectInRepository(repository, edit);
-    } finally {
-      await repository.close();
-    }
+    });
   } catch (error) {
     // No repository, none with a commit, or a clone that lacks what is needed: the edit itself can still be compared.
     if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'git'))

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { compareText } from '../../../catalog/go/text.ts';
 import { type Promotions, promotionsOf } from '../../check/proposals/promotion.ts';
 import { PipelineError } from '../../error.ts';
-import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
+import { type Repository, withRepository, workTreeOf } from '../../git/repository.ts';
 import { proposePromotions } from '../../github/proposals/promotions.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
@@ -30,8 +30,7 @@ function requestOf({ needed }: Invocation, { now }: Terminal) {
 /** Promotes in a clone: writes the files to the work tree. */
 async function promoteInClone(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const directory = await workTreeOf(resolve(terminal.directory, place), searchPath(terminal));
-  const repository = await openRepository(directory, searchPath(terminal));
-  try {
+  return withRepository(directory, searchPath(terminal), async (repository) => {
     const [commit = ''] = await repository.resolve(['HEAD']);
     const { policy } = await policyOrLayoutAt(repository, commit);
     if (!policy)
@@ -49,9 +48,7 @@ async function promoteInClone(invocation: Invocation, terminal: Terminal, place:
     terminal.err(promotedText(promotions));
     await terminal.out([...files.keys()].map((path) => `${plainText(path)}\n`).join(''));
     return 0;
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /** The bytes of what is to be added, in the order of paths. */

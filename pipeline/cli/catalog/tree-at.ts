@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
-import { openRepository } from '../../git/repository.ts';
+import { withRepository } from '../../git/repository.ts';
 import { treeSource } from '../../git/source.ts';
 import { entryAt, isTree } from '../../git/tree.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
@@ -25,8 +25,7 @@ export async function withTree<T>(
   terminal: Terminal,
   use: (source: CatalogSource) => Promise<T>,
 ): Promise<T> {
-  const repository = await openRepository(resolve(terminal.directory, at), searchPath(terminal));
-  try {
+  return withRepository(resolve(terminal.directory, at), searchPath(terminal), async (repository) => {
     const [commit = ''] = await repository.resolve([revision]);
     // git knows `catalogs/v4.20`, not `./catalogs/v4.20/`.
     const clean = path.replaceAll(/^(?:\.\/)+|\/+$/g, '');
@@ -36,7 +35,5 @@ export async function withTree<T>(
       throw new PipelineError('not-found', `no directory ${JSON.stringify(path)} in ${revision}`);
     }
     return await use(treeSource(repository.objects, entry.id));
-  } finally {
-    await repository.close();
-  }
+  });
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
-import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
+import { type Repository, withRepository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { advisoryPath, isAdvisoryId, readAdvisory, type StoredAdvisory } from '../../policy/advisories.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -34,8 +34,7 @@ export async function inClone<T>(
   work: (clone: AdvisedClone) => Promise<T>,
 ): Promise<T> {
   const directory = await workTreeOf(resolve(terminal.directory, repo ?? '.'), searchPath(terminal));
-  const repository = await openRepository(directory, searchPath(terminal));
-  try {
+  return withRepository(directory, searchPath(terminal), async (repository) => {
     const [commit = ''] = await repository.resolve([base ?? 'HEAD']);
     const { policy } = await policyOrLayoutAt(repository, commit);
     if (!policy) {
@@ -44,9 +43,7 @@ export async function inClone<T>(
       });
     }
     return await work({ directory, repository, commit, policy });
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /** An advisory that was read, with its text. */

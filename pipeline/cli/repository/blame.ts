@@ -6,7 +6,7 @@ import { blameMerges } from '../../check/blame/blame.ts';
 import { mustGatherInstallations } from '../../check/blame/must-gather.ts';
 import { timeLimit } from '../../check/rehearsal/history.ts';
 import { PipelineError } from '../../error.ts';
-import { openRepository } from '../../git/repository.ts';
+import { withRepository } from '../../git/repository.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { blameText } from '../../report/blame-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
@@ -63,8 +63,7 @@ export const command: Command = {
     const installations = await installationsOf(invocation, terminal);
     const limit = timeLimit(countOption(command, invocation, 'timeout') ?? SECONDS, () => +terminal.now());
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
-    const repository = await openRepository(directory, searchPath(terminal));
-    try {
+    return withRepository(directory, searchPath(terminal), async (repository) => {
       const [tip = ''] = await repository.resolve([invocation.text('head') ?? 'HEAD']);
       const { policy, findings } = await policyOrLayoutAt(repository, tip);
       if (printErrors(findings, terminal) || !policy)
@@ -82,9 +81,7 @@ export const command: Command = {
       const causes = report.blamed.flatMap(({ cause }) => cause ?? []);
       if (causes.some(({ kind }) => kind === 'unknown')) return 2;
       return causes.length > 0 ? 1 : 0;
-    } finally {
-      await repository.close();
-    }
+    });
   },
 };
 

@@ -3,7 +3,7 @@ import type { Catalog } from '../../../catalog/fbc/model.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import type { PlacedDiff } from '../../check/report.ts';
 import { PipelineError } from '../../error.ts';
-import { openRepository } from '../../git/repository.ts';
+import { withRepository } from '../../git/repository.ts';
 import { diffMarkdown, diffText } from '../../report/diff.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, linesText, plainText, shortList } from '../../text.ts';
@@ -150,13 +150,10 @@ async function comparedBy(
       throw error instanceof PipelineError && error.code === 'not-found' ? withRevisionHint(error) : error;
     });
   }
-  const repository = await openRepository(resolve(terminal.directory, repo), searchPath(terminal));
-  try {
+  return withRepository(resolve(terminal.directory, repo), searchPath(terminal), async (repository) => {
     const today = terminal.now().toISOString().slice(0, 10);
     return await diffRevisions(repository, { base, head, today, packages: [...(packages ?? [])] });
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 // What a catalog no longer has of the published one: whole channels, and entries of channels. Clusters

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { shellWord } from '../../../catalog/names.ts';
 import { type Restored, type Rollback, rollBackCatalog } from '../../check/proposals/rollback.ts';
-import { openRepository } from '../../git/repository.ts';
+import { withRepository } from '../../git/repository.ts';
 import type { Proposed } from '../../github/proposals/proposal.ts';
 import { proposeRollback } from '../../github/proposals/rollback.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
@@ -59,8 +59,7 @@ function requestOf(invocation: Invocation, { now }: Terminal) {
 /** Rolls back in a clone: makes a local branch. */
 async function rollBackInClone(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const directory = resolve(terminal.directory, place);
-  const repository = await openRepository(directory, searchPath(terminal));
-  try {
+  return withRepository(directory, searchPath(terminal), async (repository) => {
     const base = invocation.text('base') ?? 'HEAD';
     const outcome = await rollBackCatalog(repository, {
       ...requestOf(invocation, terminal),
@@ -70,9 +69,7 @@ async function rollBackInClone(invocation: Invocation, terminal: Terminal, place
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(outcome, null, 2)}\n`);
     else await print(outcome, terminal);
     return exitOf(outcome);
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /** Rolls back on GitHub: opens a pull request. */

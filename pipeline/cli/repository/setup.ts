@@ -7,7 +7,7 @@ import { fileError, replaceLink } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
-import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
+import { type Repository, withRepository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { formatIdentity, parseIdentity } from '../../policy/identity.ts';
 import { PRESETS } from '../../policy/presets/presets.ts';
@@ -90,8 +90,7 @@ export const command: Command = {
     const wrong = admins.find((text) => parseIdentity(text) === undefined);
     if (wrong !== undefined)
       throw usageError(command, `--admin must be LOGIN, LOGIN#ID or @ORG/TEAM, not ${JSON.stringify(wrong)}`);
-    const repository = await openRepository(directory, searchPath(terminal));
-    try {
+    return withRepository(directory, searchPath(terminal), async (repository) => {
       const request = {
         commit: invocation.text('commit') ?? 'HEAD',
         admins,
@@ -143,9 +142,7 @@ export const command: Command = {
       }
       if (fresh.length > 0 && !invocation.flag('dry-run')) await terminal.out(NEXT);
       return limit.left > 0 ? 2 : 0;
-    } finally {
-      await repository.close();
-    }
+    });
   },
 };
 
