@@ -7,6 +7,7 @@ import type { Change, World } from '../../olm/foresight/world.ts';
 import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
 import { formatVersion } from '../../version/version.ts';
+import { isReleased } from '../image/references.ts';
 import { grouped, joined } from '../message-text.ts';
 import { otherContent } from '../other-content.ts';
 import { type Details, quoted, type Report, type Rule } from '../rule.ts';
@@ -134,7 +135,7 @@ function changedFrom({ before }: Change, old: Bundle | undefined, bundle: Bundle
 function mutatedHere({ before }: Change, { old, bundle, difference }: Changed, rebuild: boolean): Mutated {
   const { text, path } = difference;
   const found = { bundle, version: shortName(old), text, path };
-  if (!before.isPublished({ package: bundle.package, bundle: bundle.name })) {
+  if (isBuild(before, old) || !before.isPublished({ package: bundle.package, bundle: bundle.name })) {
     const says = (isOne: boolean): string =>
       isOne ? 'changes before it is published' : 'change before they are published';
     return { ...found, says, details: { severity: 'info' } };
@@ -145,6 +146,12 @@ function mutatedHere({ before }: Change, { old, bundle, difference }: Changed, r
   const hint = 'restore the bundle, and publish the change as a new version';
   const details = difference.isUnconfirmed ? UNKNOWN : { hint };
   return { ...found, says, details: { ...details, ...(severity ? { severity } : {}) } };
+}
+
+/** Whether a bundle waits for its release: its image is that of a build, and the gate of a preset refuses it. */
+function isBuild({ bundleRegistries }: World, { image }: Bundle): boolean {
+  const isRefused = bundleRegistries.some((allowed) => !allowed.some((prefix) => image.startsWith(prefix)));
+  return isRefused && !isReleased(image);
 }
 
 const UNKNOWN: Details = { subject: UNCONFIRMED, hint: CONFIRM_HINT };

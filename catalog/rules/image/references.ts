@@ -248,7 +248,8 @@ function isElsewhere({ image, relatedImages }: Bundle): boolean {
     : isReleased(image);
 }
 
-function isReleased(image: string): boolean {
+/** Whether an image is in no registry where Red Hat's pipelines keep what they build until its release. */
+export function isReleased(image: string): boolean {
   return image !== '' && !BUILDS.test(image);
 }
 

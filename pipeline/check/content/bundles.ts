@@ -1,6 +1,8 @@
 /** The bundle directories that a pull request brings or changes. */
+import type { BundleFiles } from '../../../catalog/bundle/read.ts';
 import type { PlacedBundle } from '../../../catalog/edit/package-graph.ts';
 import { type Finding, findingIdentity } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { type BundleFolder, checkFiles } from '../../catalogs/bundle/check-bundle.ts';
@@ -38,14 +40,16 @@ export async function checkBundles(
   const sources = { resolve, kept, hasCatalogs };
   // One at a time: what is in memory is one bundle.
   for (const folder of [...foldersOf(scene), ...others]) {
+    const isInLayout = !others.includes(folder);
     const [earlier, before] = await bundleIn(scene, trees.base, folder);
-    const [now, after] = await bundleIn(scene, trees.merged, folder);
+    const [found, after, files] = await bundleIn(scene, trees.merged, folder);
+    // What a build makes of it is checked where it becomes a bundle.
+    const now = !isInLayout && isTemplate(files) ? found.map(asNote) : found;
     const [was, is] = [before, after].map((one) => one && formatVersion(one.version));
     // A defect stays the same one when the version that it names changes.
     const renamed = (finding: Finding): Finding =>
       was && is ? { ...finding, message: finding.message.replaceAll(was, is) } : finding;
     results.push(newsOf(now, earlier.map(renamed)));
-    const isInLayout = !others.includes(folder);
     results.push(...(await upgradesOf(scene, { ...folder, isInLayout }, { before, after }, sources)));
   }
   return results;
@@ -150,9 +154,23 @@ async function bundleIn(
   scene: Pick<CheckScene, 'objects' | 'policy'>,
   tree: string,
   folder: BundleFolder,
-): Promise<[Finding[], PlacedBundle | undefined]> {
+): Promise<[Finding[], PlacedBundle | undefined, BundleFiles | undefined]> {
   const files = await bundleFilesAt(scene, tree, folder.path);
-  return [files ? await checkFiles(files, folder, scene.policy) : [], placedAt(files, folder.path)];
+  return [files ? await checkFiles(files, folder, scene.policy) : [], placedAt(files, folder.path), files];
+}
+
+/** Whether a build fills in the name of the operator, as in `name: etcd.v${VERSION}`: nobody could install it as it is. */
+function isTemplate(files: BundleFiles | undefined): boolean {
+  const objects = files?.manifests.flatMap(({ documents }) => documents.map(({ value }) => value)) ?? [];
+  return objects.some((value) => {
+    if (!isObject(value) || value['kind'] !== 'ClusterServiceVersion' || !isObject(value['metadata']))
+      return false;
+    return /\$\{|\{\{/.test(String(value['metadata']['name']));
+  });
+}
+
+function asNote(finding: Finding): Finding {
+  return { ...finding, severity: 'info' };
 }
 
 /** What is wrong now, apart from what was wrong before. */

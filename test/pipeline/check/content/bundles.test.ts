@@ -167,6 +167,20 @@ test('a bundle is an upgrade from those beside it, where no catalog has them', a
   expect(rulesOf(await checked(before, bundleIn('bundles/1.1.0', '1.1.0')))).toEqual([]);
 });
 
+test('a template of a bundle outside of the layout is noted: only what its build makes is a bundle', async () => {
+  const severities = async (folder: string, version: string): Promise<Set<string>> => {
+    const edits = [
+      ['name: etcd.v1.0.0', `name: etcd.v${version}`],
+      ['installModes:', 'modes:'],
+    ] as const;
+    const { findings } = await checked({}, bundleIn(folder, '1.0.0', ...edits));
+    return new Set(findings.map(({ severity }) => severity));
+  };
+  expect(await severities('manifests/etcd', '{{ version }}')).toEqual(new Set(['info']));
+  expect(await severities('manifests/etcd', '1.0.0')).toContain('error');
+  expect(await severities('operators/etcd/1.0.0', '{{ version }}')).toContain('error');
+});
+
 test('a defect that a bundle had before its version changed is known', async () => {
   const broken = /^ {2}minKube.*\n/m;
   const [before, after] = ['1.0.0', '1.1.0'].map((version) => {
