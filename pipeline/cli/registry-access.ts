@@ -43,6 +43,21 @@ export function registryClientFor(
   return mirrors ? throughMirrors(client, mirrors, { options, policy }) : client;
 }
 
+/** Makes a client for some work, and closes it after. @throws PipelineError as {@link registryClientFor} and the work */
+export async function withRegistryClient<T>(
+  invocation: Invocation,
+  terminal: Terminal,
+  scope: ClientScope,
+  work: (client: RegistryClient) => Promise<T>,
+): Promise<T> {
+  const client = registryClientFor(invocation, terminal, scope);
+  try {
+    return await work(client);
+  } finally {
+    client.close();
+  }
+}
+
 /**
  * How hosts are reached, as the options of a command say.
  *

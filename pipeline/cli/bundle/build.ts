@@ -13,7 +13,7 @@ import { pushImage } from '../../oci/registry/push.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { countText, findingText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 const OPTIONS: Command['options'] = {
@@ -76,8 +76,7 @@ async function buildAndPush(
     return 1;
   }
   const image = await bundleImage(bundle.source, mediaType);
-  const client = registryClientFor(invocation, terminal, { named: [to] });
-  try {
+  return withRegistryClient<ExitCode>(invocation, terminal, { named: [to] }, async (client) => {
     const destination = await openDestination(place, client);
     try {
       const { digest, unchanged } = await pushImage(destination.registry, destination.reference, { image });
@@ -89,7 +88,5 @@ async function buildAndPush(
       await destination.discard();
       throw error;
     }
-  } finally {
-    client.close();
-  }
+  });
 }

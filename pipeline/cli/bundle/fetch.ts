@@ -6,7 +6,7 @@ import { amountText, linesText } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
 import { noPackage } from '../no-package.ts';
 import { printUnread, readOperands } from '../operands.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const command: Command = {
@@ -47,8 +47,7 @@ export const command: Command = {
       );
     const images = new Map(bundles.map((bundle) => [folderOf(bundle), bundle]));
     if (images.size === 0) throw usageError(command, 'no bundle images to fetch in the catalogs');
-    const client = registryClientFor(invocation, terminal);
-    try {
+    return withRegistryClient(invocation, terminal, {}, async (client) => {
       const access = { directory: terminal.directory, registry: () => client };
       const { fetched, kept, failed } = await fetchBundles([...images.values()], to, access);
       for (const { bundle, why } of failed) terminal.err(linesText([`${bundle.name}: ${why}`]));
@@ -56,9 +55,7 @@ export const command: Command = {
         `${amountText(fetched, 'bundle')} fetched, ${kept} already existed, ${failed.length} failed\n`,
       );
       return failed.length > 0 || isPartial ? 2 : 0;
-    } finally {
-      client.close();
-    }
+    });
   },
 };
 

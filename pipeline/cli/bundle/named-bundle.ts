@@ -11,7 +11,7 @@ import { lookUp } from '../../catalogs/references/look-up.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation } from '../command.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { renderingOf } from '../rendering.ts';
 
 interface CommandContext {
@@ -41,12 +41,9 @@ export async function platformsIn(
   source: CatalogSource,
   { invocation, terminal }: CommandContext,
 ): Promise<AskedPlatforms> {
-  const client = registryClientFor(invocation, terminal);
-  try {
+  return withRegistryClient(invocation, terminal, {}, async (client) => {
     return await platformsOf(source, client);
-  } finally {
-    client.close();
-  }
+  });
 }
 
 // Asking registries for which platforms the images of a bundle are.

@@ -19,7 +19,7 @@ import type { ExitCode, Terminal } from '../../terminal.ts';
 import { amountText, countText, findingText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command, Invocation } from '../command.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS, type PlannedEdit, showEffect } from '../show-effect.ts';
 
@@ -63,8 +63,7 @@ export const command: Command = {
     }
     const lockFile = invocation.text('lock');
     const lockPath = lockFile === undefined ? undefined : resolve(terminal.directory, lockFile);
-    const client = registryClientFor(invocation, terminal, { policy: policy?.policy });
-    try {
+    return withRegistryClient(invocation, terminal, { policy: policy?.policy }, async (client) => {
       const resolution = await resolveReferences([directorySource(root)], {
         registry: client,
         lock: lockPath === undefined ? undefined : lockAt(lockPath),
@@ -88,9 +87,7 @@ export const command: Command = {
       if (invocation.flag('json')) await terminal.out(jsonOf(outcome));
       else await printText(outcome, terminal);
       return outcome.exit;
-    } finally {
-      client.close();
-    }
+    });
   },
 };
 

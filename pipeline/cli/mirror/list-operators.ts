@@ -7,7 +7,7 @@ import { tableText } from '../catalog/table.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { noPackage } from '../no-package.ts';
 import { readOperands } from '../operands.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const command: Command = {
@@ -97,8 +97,7 @@ async function listCatalogs(version: string, invocation: Invocation, terminal: T
   if (major === undefined)
     throw usageError(command, `--version must be a version such as 4.20, not ${JSON.stringify(version)}`);
   const isOld = Number(major) === 4 && Number(minor) < 21;
-  const client = registryClientFor(invocation, terminal);
-  try {
+  return withRegistryClient<ExitCode>(invocation, terminal, {}, async (client) => {
     const lines: string[] = [];
     for (const name of [...CATALOGS, ...(isOld ? [MARKETPLACE] : [])]) {
       const reference = `registry.redhat.io/redhat/${name}:v${version}`;
@@ -107,7 +106,5 @@ async function listCatalogs(version: string, invocation: Invocation, terminal: T
     }
     await terminal.out(linesText(lines));
     return 0;
-  } finally {
-    client.close();
-  }
+  });
 }

@@ -24,7 +24,7 @@ import { openBase } from '../../publish/base.ts';
 import { sendCatalogImages } from '../../publish/push.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation } from '../command.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { isUrl, releasePlaces } from './release-places.ts';
 
 /** What came of the releases of a configuration. */
@@ -135,8 +135,7 @@ async function buildGraph(
   const { directory } = terminal;
   const files = await readGraphData(dataPlace(invocation, directory), { download });
   const baseName = invocation.text('graph-base-image') ?? GRAPH_BASE;
-  const client = registryClientFor(invocation, terminal, { named: [baseName] });
-  try {
+  return withRegistryClient(invocation, terminal, { named: [baseName] }, async (client) => {
     const base = await openBase(client, parseLocation(baseName));
     // The architectures of `os/architecture`, where the configuration selects platforms.
     const wanted = platforms?.map((platform) => platform.split('/')[1] ?? '') ?? architectures;
@@ -147,9 +146,7 @@ async function buildGraph(
       image: { reference: GRAPH_IMAGE, from: `oci://${resolve(directory, folderOf(invocation), FOLDER)}` },
       digest: image.manifestList.digest,
     };
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /** Where the built image is, in the directory of the plan. */

@@ -5,7 +5,7 @@ import { readText } from '../../directory.ts';
 import { pruneImages } from '../../mirror/prune.ts';
 import { amountText, findingText, plainText } from '../../text.ts';
 import type { Command } from '../command.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const command: Command = {
@@ -35,16 +35,13 @@ export const command: Command = {
       }
     }
     const hosts = [...new Set(images.map(({ registry }) => registry))];
-    const client = registryClientFor(invocation, terminal, { hosts });
-    try {
+    return withRegistryClient(invocation, terminal, { hosts }, async (client) => {
       const { deleted, absent, failed } = await pruneImages(client, images);
       for (const { image, why } of failed) terminal.err(`failed ${plainText(image)}: ${plainText(why)}\n`);
       await terminal.out(
         `${amountText(images.length, 'image')}: ${deleted.length} deleted, ${absent.length} did not exist, ${failed.length} failed\n`,
       );
       return failed.length > 0 ? 1 : 0;
-    } finally {
-      client.close();
-    }
+    });
   },
 };

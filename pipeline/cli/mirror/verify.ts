@@ -20,7 +20,7 @@ import { amountText, findingText, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { documentFiles } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { BUNDLES_OPTION, deployedImages } from './deployed-images.ts';
 import {
@@ -243,15 +243,12 @@ async function askRegistries(
   invocation: Invocation,
   terminal: Terminal,
 ): Promise<{ readonly found: readonly Presence[]; readonly findings: readonly Finding[] }> {
-  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings) });
-  try {
+  return withRegistryClient(invocation, terminal, { hosts: destinationHosts(mappings) }, async (client) => {
     const { jobs, findings } = await copyJobs(mappings, client);
     for (const finding of findings) terminal.err(findingText(finding));
     const sources = invocation.flag('sources');
     return { found: await lookOnline(jobs, client, { parallel: PARALLEL, sources, blobs: true }), findings };
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /**
@@ -268,8 +265,7 @@ async function freshnessOf(
     if (beside) terminal.err(uncheckedNote(beside));
     return [];
   }
-  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings) });
-  try {
+  return withRegistryClient(invocation, terminal, { hosts: destinationHosts(mappings) }, async (client) => {
     const { jobs } = await copyJobs(mappings, client);
     const names = namesOf(jobs);
     if (!invocation.flag('online')) {
@@ -286,9 +282,7 @@ async function freshnessOf(
       reports.push(await checkFreshness({ ...statement, names, digestsOf }, { invocation, terminal }));
     }
     return reports;
-  } finally {
-    client.close();
-  }
+  });
 }
 
 type StatementBeside = Pick<CheckedState, 'found' | 'expected' | 'beside'>;

@@ -7,7 +7,7 @@ import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText, plainText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
-import { registryClientFor } from '../registry-access.ts';
+import { withRegistryClient } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { renderingOf } from '../rendering.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS, showEffect } from '../show-effect.ts';
@@ -89,11 +89,8 @@ async function patternOf(place: ReleaseRepository): Promise<string> {
 
 /** Pushes the image of the bundle under its tag, which never moves to another image. */
 async function push(made: BuiltBundle, invocation: Invocation, terminal: Terminal): Promise<void> {
-  const client = registryClientFor(invocation, terminal, { hosts: [made.tag.registry] });
-  try {
+  return withRegistryClient(invocation, terminal, { hosts: [made.tag.registry] }, async (client) => {
     const isNew = await pushMade(client, made);
     terminal.err(`${plainText(made.reference)} ${isNew ? 'pushed' : 'already exists'}\n`);
-  } finally {
-    client.close();
-  }
+  });
 }

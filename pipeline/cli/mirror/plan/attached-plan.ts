@@ -9,7 +9,7 @@ import type { ExitCode, Terminal } from '../../../terminal.ts';
 import { plainText } from '../../../text.ts';
 import { writeFiles } from '../../../write.ts';
 import { type Command, type Invocation, usageError } from '../../command.ts';
-import { registryClientFor } from '../../registry-access.ts';
+import { withRegistryClient } from '../../registry-access.ts';
 
 /**
  * Writes the mirror plan that is attached to a published image.
@@ -26,8 +26,7 @@ export async function takeAttachedPlan(
   if (statSync(resolve(directory, operand), { throwIfNoEntry: false })?.isDirectory()) {
     throw usageError(command, '--to is required');
   }
-  const client = registryClientFor(invocation, terminal, { named: [operand] });
-  try {
+  return withRegistryClient<ExitCode>(invocation, terminal, { named: [operand] }, async (client) => {
     const at = locationFrom(directory, imagePlace(operand));
     const { registry, reference, close } = await openSource(at, client);
     const plan = await findPlan(registry, reference, PLAN_FILES).finally(close);
@@ -37,7 +36,5 @@ export async function takeAttachedPlan(
     await terminal.out(`${plainText(`${operand}: using the attached plan for ${plan.mirror}`)}\n`);
     terminal.err(`${out}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
     return 0;
-  } finally {
-    client.close();
-  }
+  });
 }

@@ -7,7 +7,7 @@ import type { MirrorOutcome } from '../../../mirror/prepare.ts';
 import { checkSources } from '../../../mirror/presence.ts';
 import type { Terminal } from '../../../terminal.ts';
 import type { Invocation } from '../../command.ts';
-import { registryClientFor } from '../../registry-access.ts';
+import { withRegistryClient } from '../../registry-access.ts';
 
 /** Images at a time: as many as a client sends requests to one host by default. */
 const PARALLEL = 48;
@@ -20,8 +20,7 @@ export async function checkOnline(
   platform: string | undefined,
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<MirrorOutcome> {
-  const client = registryClientFor(invocation, terminal);
-  try {
+  return withRegistryClient(invocation, terminal, {}, async (client) => {
     const lines = mappingsOf(outcome.plan).map((mapping) => ({ ...mapping, location: NOWHERE }));
     const { jobs } = await copyJobs(lines, client);
     const bad = await checkSources(jobs, client, PARALLEL);
@@ -42,9 +41,7 @@ export async function checkOnline(
       findings: [...outcome.findings, ...findings],
       report: { ...outcome.report, ...installable },
     };
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /** Where images are: those that are there, and the index images of selections, which are built later. */
