@@ -8,7 +8,7 @@ import { openDestination } from '../../pipeline/oci/registry/open.ts';
 import { readablePolicyAt } from '../../pipeline/policy/read-policy.ts';
 import type { Claim, Fence, RecordStore } from '../../pipeline/ports.ts';
 import type { CatalogMessage } from '../../pipeline/publish/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { type DeliveryPorts, onBranch } from '../../pipeline/publish/delivery/ports.ts';
 import { DOCUMENTS, prefixOf, publishedIn } from '../../pipeline/publish/documents.ts';
 import { fenceName } from '../../pipeline/publish/fence.ts';
 import { claimText } from '../../pipeline/publish/fence-records.ts';
@@ -202,8 +202,7 @@ async function resetOnBranch(
   ports: DeliveryPorts,
   store: ResetStore,
 ): Promise<Reset | undefined> {
-  const { repository, tip, close } = await ports.open({ repository: name, branch });
-  try {
+  return onBranch(ports, { repository: name, branch }, async ({ repository, tip }) => {
     const policy = await readablePolicyAt(repository.objects, tip);
     if (!(await publishedCatalogs(repository.objects, tip, policy)).includes(catalog)) return undefined;
     const lines: string[] = [];
@@ -216,9 +215,7 @@ async function resetOnBranch(
     // Published again even if the records say that it was: the fences do not know it any more.
     const message: CatalogMessage = { v: 1, kind: 'catalog', ...about, again: true };
     return { message, lines };
-  } finally {
-    await close();
-  }
+  });
 }
 
 interface Resetting {

@@ -24,7 +24,7 @@ import type { PublishedFrom } from '../documents.ts';
 import { heldBackBy, missingReference } from '../published-catalogs.ts';
 import { type BundlesMessage, messageOf } from './message.ts';
 import { reportBundles } from './outcome.ts';
-import type { Arrived, DeliveryPorts, ReleasedUpTo } from './ports.ts';
+import { type Arrived, type DeliveryPorts, onBranch, type ReleasedUpTo } from './ports.ts';
 
 /** A commit of a branch, with its policy. */
 interface BundlesAt {
@@ -102,16 +102,13 @@ export function bundlesMessage({ repository, branch }: PublishedFrom, commit: st
 /** Handles the message that the bundles of a commit must be released. @throws PipelineError as {@link releaseAt} */
 export async function handleBundles(message: BundlesMessage, ports: DeliveryPorts): Promise<void> {
   const { commit, before, repository: name, branch } = message;
-  const { repository, tip, close } = await ports.open(message);
-  try {
+  return onBranch(ports, message, async ({ repository, tip }) => {
     // A rewritten branch no longer has the commit; the push of its new tip sends a message of its own.
     if (!(await isOn(repository, commit, tip))) return;
     const { policy } = await policyAt(repository.objects, commit);
     const from = { repository: name, branch };
     if (policy) await releaseAt({ repository, from, commit, policy }, before, ports);
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** Whether bundles of a commit are still to be released, as far as a job does not do it. */

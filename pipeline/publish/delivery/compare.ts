@@ -12,7 +12,7 @@ import { fenceName } from '../fence.ts';
 import type { Hold } from '../rings/state.ts';
 import { type RingStore, ringsName } from '../rings/store.ts';
 import { type CatalogAt, catalogsAt, type FencedTarget } from './changed.ts';
-import type { DeliveryPorts } from './ports.ts';
+import { type DeliveryPorts, onBranch } from './ports.ts';
 
 /** A tag: what is recorded of it, and what the registry has. */
 export interface TagStatus {
@@ -53,16 +53,13 @@ export type ComparePorts = Pick<DeliveryPorts, 'open' | 'fence' | 'registry'> &
  * @throws PipelineError `usage` for a policy that cannot be used, and as `open`
  */
 export async function compareBranch(from: PublishedFrom, ports: ComparePorts): Promise<CatalogStatus[]> {
-  const { repository, tip, close } = await ports.open(from);
-  try {
+  return onBranch(ports, from, async ({ repository, tip }) => {
     const policy = await readablePolicyAt(repository.objects, tip);
     const all = await catalogsAt(repository, { name: from.repository, tip, policy }, ports);
     const found: CatalogStatus[] = [];
     for (const one of all) found.push(await catalogStatus(one, { from, repository, tip }, ports));
     return found;
-  } finally {
-    await close();
-  }
+  });
 }
 
 interface Branch {

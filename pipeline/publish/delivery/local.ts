@@ -22,7 +22,7 @@ import { directoryRecords } from '../records/directory.ts';
 import { catalogsAt } from './changed.ts';
 import { handleMessage } from './handle-delivery.ts';
 import { messageOf, type RingMessage, type RingsMessage } from './message.ts';
-import type { DeliveryPorts, ReportPorts } from './ports.ts';
+import { type DeliveryPorts, onBranch, type ReportPorts } from './ports.ts';
 import { handleReport } from './report.ts';
 import { handleRing, type RingActed } from './ring.ts';
 import { ringMessages } from './rings.ts';
@@ -129,14 +129,11 @@ async function openLocal(request: LocalRequest, client: Registry) {
 /** The messages for rings that do not all have the same image. */
 async function localRings(ports: DeliveryPorts): Promise<readonly RingsMessage[]> {
   const from = { repository: REPOSITORY, branch: BRANCH };
-  const { repository, tip, close } = await ports.open(from);
-  try {
+  return onBranch(ports, from, async ({ repository, tip }) => {
     const { policy } = await policyAt(repository.objects, tip);
     if (!policy?.publish.catalogs.some(({ rings }) => rings.length > 0)) return [];
     return ringMessages(from, await catalogsAt(repository, { name: REPOSITORY, tip, policy }, ports), ports);
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** The commit and what its policy publishes. @throws PipelineError `usage` if that is nothing */

@@ -127,3 +127,17 @@ export interface DeliveryPorts {
   readonly measured?: ((step: PublishStep | 'lag', seconds: number, repository: string) => void) | undefined;
   readonly log: (line: string) => void;
 }
+
+/** Opens a branch for some work, and closes it after. @throws PipelineError as `open` and the work */
+export async function onBranch<T>(
+  { open }: Pick<DeliveryPorts, 'open'>,
+  from: Parameters<DeliveryPorts['open']>[0],
+  work: (branch: OpenBranch) => Promise<T>,
+): Promise<T> {
+  const branch = await open(from);
+  try {
+    return await work(branch);
+  } finally {
+    await branch.close();
+  }
+}

@@ -9,7 +9,7 @@ import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
 import { isDone, noteWaiting, reportCommit } from './outcome.ts';
 import { noteOvertaken, tellOvertaken } from './overtaken.ts';
-import type { DeliveryPorts } from './ports.ts';
+import { type DeliveryPorts, onBranch } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
 
 /**
@@ -19,8 +19,7 @@ import { retiredFrom, retireMessage } from './retire.ts';
  * @returns the catalogs that were sent
  */
 export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promise<readonly string[]> {
-  const { repository, tip, close } = await ports.open(push);
-  try {
+  return onBranch(ports, push, async ({ repository, tip }) => {
     if (!(await isOn(repository, push.commit, tip))) {
       ports.log(`${push.commit} is not on ${push.branch} of ${push.repository}: nothing to do`);
       return [];
@@ -58,9 +57,7 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     }
     if (isOvertaken && ofMerge.length === 0) await tellOvertaken(ports, merge, tip);
     return catalogs;
-  } finally {
-    await close();
-  }
+  });
 }
 
 /**

@@ -14,7 +14,7 @@ import { followingTag } from '../fence-tag.ts';
 import { awaitsRelease, bundlesMessage } from './bundles.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
 import type { BundlesMessage, CatalogMessage, RetireMessage, RingsMessage } from './message.ts';
-import type { DeliveryPorts } from './ports.ts';
+import { type DeliveryPorts, onBranch } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
 import { ringMessages } from './rings.ts';
 
@@ -38,8 +38,7 @@ export interface Reconciled {
  * @throws PipelineError `usage` if the branch's policy cannot be used, and what its ports throw for all catalogs
  */
 export async function reconcileBranch(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
-  const { repository, tip, close } = await ports.open(request);
-  try {
+  return onBranch(ports, request, async ({ repository, tip }) => {
     const policy = await readablePolicyAt(repository.objects, tip);
     const healed: string[] = [];
     const failed: string[] = [];
@@ -74,9 +73,7 @@ export async function reconcileBranch(request: ReconcileRequest, ports: Delivery
     const gone = await retiredFrom(repository, { ...here, policy }, { all, records: ports.records });
     for (const current of gone) messages.push(retireMessage(here, current));
     return { healed, failed, messages };
-  } finally {
-    await close();
-  }
+  });
 }
 
 interface Healed {

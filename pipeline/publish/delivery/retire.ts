@@ -22,7 +22,7 @@ import { type PublishTarget, placesOf, takenPlaces, targetIn } from '../target.t
 import { type CatalogAt, catalogsAt } from './changed.ts';
 import { messageOf, type RetireMessage } from './message.ts';
 import { recordOutcome } from './outcome.ts';
-import type { DeliveryPorts } from './ports.ts';
+import { type DeliveryPorts, onBranch } from './ports.ts';
 
 interface Branch {
   /** `owner/name`. */
@@ -78,8 +78,7 @@ export function retireMessage(
  */
 export async function handleRetire(message: RetireMessage, ports: DeliveryPorts): Promise<boolean> {
   const { repository: name, branch, catalog, place } = message;
-  const { repository, tip, close } = await ports.open(message);
-  try {
+  return onBranch(ports, message, async ({ repository, tip }) => {
     const { policy } = await policyAt(repository.objects, tip);
     if (!policy) return false;
     const all = await catalogsAt(repository, { name, tip, policy }, ports);
@@ -105,9 +104,7 @@ export async function handleRetire(message: RetireMessage, ports: DeliveryPorts)
     const to = parseLocation(place);
     await endRing(recordRings(ports.records, catalog, ringsName(catalog, { to })), place);
     return true;
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** What becomes of the image, for people. */

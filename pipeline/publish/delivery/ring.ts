@@ -12,7 +12,7 @@ import { type Act, imageOf, type RingImage, type RingState } from '../rings/stat
 import { type RingStore, recordRings, ringsName } from '../rings/store.ts';
 import { targetOf } from '../target.ts';
 import type { RingMessage } from './message.ts';
-import type { DeliveryPorts } from './ports.ts';
+import { type DeliveryPorts, onBranch } from './ports.ts';
 import { moveCatalogRings, type RingedCatalog, ringQuestions } from './rings.ts';
 
 export interface RingActed {
@@ -37,8 +37,7 @@ type RingActPorts = Pick<DeliveryPorts, 'open' | 'registry' | 'fence' | 'lease' 
  */
 export async function handleRing(message: RingMessage, ports: RingActPorts): Promise<RingActed> {
   const { repository: source, branch, catalog, act: what } = message;
-  const { repository, tip, close } = await ports.open(message);
-  try {
+  return onBranch(ports, message, async ({ repository, tip }) => {
     const policy = await readablePolicyAt(repository.objects, tip);
     await expectCatalog({ repository, tip, policy }, catalog, ports.records);
     const target = targetOf(policy, catalog, {});
@@ -68,9 +67,7 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
     const change = what === 'hold' ? withHold : withoutHold;
     if (what === 'hold') await expectHeld(ringCatalog, (await store.read()).state, { scope, tip });
     return { state: await changeRings(store, (before) => change(before, scope, act)), missing: 0 };
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** Records that somebody asks for a ring to be opened early, and opens it when enough people have. */

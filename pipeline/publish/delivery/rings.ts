@@ -23,7 +23,7 @@ import { recordRings, ringsName } from '../rings/store.ts';
 import { type PublishTarget, targetIn } from '../target.ts';
 import type { CatalogAt } from './changed.ts';
 import type { RingsMessage } from './message.ts';
-import type { CheckOf, DeliveryPorts } from './ports.ts';
+import { type CheckOf, type DeliveryPorts, onBranch } from './ports.ts';
 
 export interface RingedCatalog {
   readonly catalog: string;
@@ -67,8 +67,7 @@ export async function handleRings(
   ports: DeliveryPorts,
 ): Promise<RingState | undefined> {
   const { repository: name, branch, catalog } = message;
-  const { repository, tip, close } = await ports.open(message);
-  try {
+  return onBranch(ports, message, async ({ repository, tip }) => {
     const { policy } = await policyAt(repository.objects, tip);
     const target = policy && targetIn(policy, catalog);
     if (!target || target.rings.length === 0) return undefined;
@@ -81,9 +80,7 @@ export async function handleRings(
       from: { repository: name, branch },
     };
     return await moveCatalogRings(ringCatalog, { ...ports, store }, ports.checkOf);
-  } finally {
-    await close();
-  }
+  });
 }
 
 /**
