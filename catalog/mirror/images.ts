@@ -3,8 +3,8 @@
  * Read blob by blob, so that a catalog of any size passes through.
  */
 
+import { visitBlobs } from '../fbc/load.ts';
 import type { Blob, Blobs, Bundle } from '../fbc/model.ts';
-import { visitBlobs } from '../fbc/visit.ts';
 import type { Finding, Location } from '../finding.ts';
 import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
 import { ownText } from '../go/text.ts';

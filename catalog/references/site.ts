@@ -6,9 +6,8 @@
  */
 import { readManifestFile } from '../bundle/manifest.ts';
 import { headOf } from '../fbc/channel.ts';
-import { catalogFiles, type LoadLimits } from '../fbc/load.ts';
+import { catalogFiles, type LoadLimits, type Visitor, visitBlobs } from '../fbc/load.ts';
 import type { Blob, Bundle, Channel } from '../fbc/model.ts';
-import { type Visitor, visitBlobs } from '../fbc/visit.ts';
 import type { Finding } from '../finding.ts';
 import { foldCase, isObject, type Path } from '../go/shape.ts';
 import { ownText } from '../go/text.ts';

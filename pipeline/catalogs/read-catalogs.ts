@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
 import {
   catalogFiles,
   countEntries,
@@ -16,7 +15,7 @@ import {
   MOST_ENTRIES,
   valueRoom,
 } from '../../catalog/fbc/load.ts';
-import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
+import { type Catalog, catalogOf, joinedBlobs } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { directorySource } from '../directory.ts';

@@ -1,9 +1,8 @@
 /** What the commands that print catalogs have in common. */
 import { resolve } from 'node:path';
 import { withLifecycles } from '../../catalog/edit/lifecycles.ts';
-import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
 import { load } from '../../catalog/fbc/load.ts';
-import type { Blobs } from '../../catalog/fbc/model.ts';
+import { type Blobs, joinedBlobs } from '../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../catalog/fbc/render.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { sourceOf } from '../../catalog/source.ts';

@@ -1,8 +1,7 @@
 /** The page of one publish: what was published, and the upgrades that OLM chooses for every version. */
 
-import { DEFAULT_LIMITS, type LoadLimits, load } from '../../catalog/fbc/load.ts';
+import { DEFAULT_LIMITS, type LoadLimits, load, NO_DOCUMENT } from '../../catalog/fbc/load.ts';
 import { type Blob, type Bundle, catalogOf, type PackageBlob } from '../../catalog/fbc/model.ts';
-import { NO_DOCUMENT } from '../../catalog/fbc/visit.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { type World, worldOf } from '../../catalog/olm/foresight/world.ts';
 import { graphDocument } from '../../catalog/olm/graph/graph-document.ts';

@@ -9,7 +9,7 @@ import { type DocumentOptions, EXTRACTED } from '../../catalog/mirror/documents/
 import { PLAN_FILES, type PlanFilesRequest, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
-import { catalogToBuild } from '../change/whole-catalog.ts';
+import { catalogToBuild } from '../change/commit-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { prepareMirror } from '../mirror/prepare.ts';
 import { type BuildOptions, type BuiltCatalog, buildCatalogImage } from '../oci/image/build.ts';

@@ -1,7 +1,7 @@
 /** Catalogs that a commit holds and the policy publishes, and which of them differ from what was published. */
 import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
+import { wholeCatalog } from '../change/commit-catalogs.ts';
 import { catalogUnits } from '../change/unit.ts';
-import { wholeCatalog } from '../change/whole-catalog.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isTree, listFiles, SUBMODULE_MODE } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';

@@ -2,8 +2,7 @@
  * Composite catalogs: a file that names packages and, for each, the index image (or directory)
  * that it comes from.
  */
-import { blobsOfPackages, joinedBlobs } from '../../../catalog/fbc/blobs.ts';
-import type { Blobs } from '../../../catalog/fbc/model.ts';
+import { type Blobs, blobsOfPackages, joinedBlobs } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { readSettings, type Settings } from '../../settings.ts';

@@ -2,8 +2,7 @@
  * References rendered one blob at a time: what is kept of a blob is its name and the
  * bytes that it was rendered to, until the order of all of them is known.
  */
-import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
-import type { Blob, Blobs } from '../../../catalog/fbc/model.ts';
+import { type Blob, type Blobs, joinedBlobs } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';

@@ -2,8 +2,7 @@
  * A catalog directory rendered by two threads. Each renders whole files into a file that both write to; names and
  * places of the blobs are enough to put them in order.
  */
-import { mapKinds } from '../../../catalog/fbc/blobs.ts';
-import type { Blob, ByKind } from '../../../catalog/fbc/model.ts';
+import { type Blob, type ByKind, mapKinds } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareWalk } from '../../../catalog/source.ts';

@@ -3,9 +3,15 @@
  * Equal files are read once, whatever catalogs they are in, and no more is read or fetched than a bound allows.
  */
 
-import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
 import { hidesBlobs, type Loaded, load } from '../../../catalog/fbc/load.ts';
-import { type Blobs, blobCount, type Catalog, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
+import {
+  type Blobs,
+  blobCount,
+  type Catalog,
+  catalogOf,
+  joinedBlobs,
+  type Package,
+} from '../../../catalog/fbc/model.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';

@@ -1,7 +1,6 @@
 /** Touched catalogs read in full. Those in which the same files change in the same way are read once. */
 
-import { joinedBlobs, placedBlobs } from '../../../catalog/fbc/blobs.ts';
-import type { Blobs, Catalog } from '../../../catalog/fbc/model.ts';
+import { type Blobs, type Catalog, joinedBlobs, placedBlobs } from '../../../catalog/fbc/model.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import type { Predecessor } from '../../../catalog/olm/foresight/world.ts';
 import { type CatalogFile, fileKey } from '../../change/catalog-files.ts';

@@ -1,6 +1,5 @@
 /** Packages taken out of an index image's catalog: by name, or all but those of a name. */
-import { blobsOfPackages } from '../../../catalog/fbc/blobs.ts';
-import type { Blobs } from '../../../catalog/fbc/model.ts';
+import { type Blobs, blobsOfPackages } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { PipelineError } from '../../error.ts';

@@ -3,10 +3,16 @@
  * keystroke reads one document again, and the rules about whole packages.
  */
 
-import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
 import { keepPlaces } from '../../../catalog/fbc/document.ts';
 import { load } from '../../../catalog/fbc/load.ts';
-import { type Blob, type Blobs, type Bundle, catalogOf, type Property } from '../../../catalog/fbc/model.ts';
+import {
+  type Blob,
+  type Blobs,
+  type Bundle,
+  catalogOf,
+  joinedBlobs,
+  type Property,
+} from '../../../catalog/fbc/model.ts';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';

@@ -1,6 +1,5 @@
 /** Catalogs that commands are given, read and said to be wrong where they are. */
-import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
-import { type Blobs, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { type Blobs, type Catalog, catalogOf, joinedBlobs } from '../../../catalog/fbc/model.ts';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';

@@ -1,7 +1,6 @@
 /** Whether a layout fits the files of a commit: what the gate would make of it, worked out from what the files hold. */
 import { dirname } from 'node:path/posix';
-import { blobsOfPackages, joinedBlobs } from '../../../catalog/fbc/blobs.ts';
-import { catalogOf } from '../../../catalog/fbc/model.ts';
+import { blobsOfPackages, catalogOf, joinedBlobs } from '../../../catalog/fbc/model.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { runCatalogChecks } from '../../../catalog/rules/rule.ts';

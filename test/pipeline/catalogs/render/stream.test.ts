@@ -1,7 +1,7 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { joinedBlobs } from '../../../../catalog/fbc/blobs.ts';
+import { joinedBlobs } from '../../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderOrder } from '../../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../../catalog/finding.ts';
 import { renderReference } from '../../../../pipeline/catalogs/render/reference.ts';

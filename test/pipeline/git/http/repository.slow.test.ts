@@ -1,9 +1,10 @@
 /** A repository over git's own HTTP backend, read without git: the same as git reads, and no more of it than is asked for. */
+
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { wholeCatalog } from '../../../../pipeline/change/whole-catalog.ts';
+import { wholeCatalog } from '../../../../pipeline/change/commit-catalogs.ts';
 import { hasCommit } from '../../../../pipeline/git/fetch-commits.ts';
 import {
   type GitClient,
