@@ -161,8 +161,9 @@ async function bundleIn(
 
 /** Whether a build fills in the name of the operator, as in `name: etcd.v${VERSION}`: nobody could install it as it is. */
 function isTemplate(files: BundleFiles | undefined): boolean {
-  const objects = files?.manifests.flatMap(({ documents }) => documents.map(({ value }) => value)) ?? [];
-  return objects.some((value) => {
+  const documents = files?.manifests.flatMap((file) => file.documents) ?? [];
+  return documents.some((document) => {
+    const value = document.kind === 'value' ? document.value : undefined;
     if (!isObject(value) || value['kind'] !== 'ClusterServiceVersion' || !isObject(value['metadata']))
       return false;
     return /\$\{|\{\{/.test(String(value['metadata']['name']));
