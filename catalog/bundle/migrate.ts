@@ -4,16 +4,14 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/migrations/000_bundle_object_to_csv_metadata.go
  */
 import { csvTextOf } from '../fbc/cache/bundle.ts';
-import { csvWriters } from '../fbc/cache/csv.ts';
 import { type Bundle, locate, type Property } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
-import { goObject } from '../go/json-marshal.ts';
-import { jsonString, RawJson, rawItems, withoutSpace } from '../go/json-text.ts';
+import { RawJson, rawItems, withoutSpace } from '../go/json-text.ts';
 import { isObject } from '../go/shape.ts';
 import { parseJson } from '../json.ts';
-import { CSV } from './csv-shape.ts';
-import { type BundleObject, BundleRefusal, fitObject } from './registry-bundle.ts';
+import { csvMetadataJson } from './csv-metadata.ts';
+import { BundleRefusal } from './registry-bundle.ts';
 
 /**
  * Bundles with `olm.csv.metadata` in the place of their objects. Those without an image, or with metadata already, stay
@@ -137,38 +135,4 @@ function withRawJson(raw: string, value: unknown, way: readonly Step[]): unknown
     if (step.test(name)) copy[name] = withRawJson(text.trim(), copy[name], further);
   }
   return copy;
-}
-
-// `olm.csv.metadata`: what the package server needs of a ClusterServiceVersion, in the
-// place of all of its manifests.
-//
-// @see https://github.com/operator-framework/operator-registry/blob/master/alpha/property/property.go
-
-const WRITE = csvWriters(jsonString);
-
-/**
- * The value of `olm.csv.metadata` that opm makes from a ClusterServiceVersion, as JSON.
- *
- * @throws BundleRefusal if it does not fit its type
- */
-export function csvMetadataJson(csv: BundleObject): string {
-  const fields = fitObject(csv, CSV);
-  const spec = isObject(fields['spec']) ? fields['spec'] : {};
-  const metadata = isObject(fields['metadata']) ? fields['metadata'] : {};
-  return goObject([
-    ['annotations', WRITE.textMap(metadata['annotations'])],
-    ['apiServiceDefinitions', WRITE.apiServices(spec['apiservicedefinitions'])],
-    ['crdDescriptions', WRITE.crds(spec['customresourcedefinitions'])],
-    ['description', WRITE.optional(spec['description'])],
-    ['displayName', WRITE.optional(spec['displayName'])],
-    ['installModes', WRITE.installModes(spec['installModes'])],
-    ['keywords', WRITE.texts(spec['keywords'])],
-    ['labels', WRITE.textMap(metadata['labels'])],
-    ['links', WRITE.links(spec['links'])],
-    ['maintainers', WRITE.maintainers(spec['maintainers'])],
-    ['maturity', WRITE.optional(spec['maturity'])],
-    ['minKubeVersion', WRITE.optional(spec['minKubeVersion'])],
-    ['nativeAPIs', WRITE.gvks(spec['nativeAPIs'])],
-    ['provider', WRITE.link(spec['provider'])],
-  ]);
 }

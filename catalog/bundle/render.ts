@@ -9,8 +9,8 @@ import { RawJson } from '../go/json-text.ts';
 import { isObject, listOf, structShape, text } from '../go/shape.ts';
 import { parseJson } from '../json.ts';
 import { tryParseVersion } from '../version/version.ts';
+import { csvMetadataJson } from './csv-metadata.ts';
 import { CSV_DEPLOYMENTS } from './csv-shape.ts';
-import { csvMetadataJson } from './migrate.ts';
 import { type RenderedProperty, renderedProperties, templateVersion } from './properties.ts';
 import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
 

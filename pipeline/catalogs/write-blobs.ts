@@ -2,7 +2,6 @@
 
 import type { Blob, Blobs } from '../../catalog/fbc/model.ts';
 import { type RenderFormat, renderBlob, renderOrder } from '../../catalog/fbc/render.ts';
-import { templateText } from '../../catalog/opm/template/kinds.ts';
 import { EmitError } from '../../catalog/yaml/emit.ts';
 import { PipelineError } from '../error.ts';
 
@@ -51,17 +50,5 @@ export function renderedBlob(blob: Blob, format: RenderFormat): string {
     throw new PipelineError('usage', `${place}: cannot be written as YAML: ${error.message}`, {
       hint: 'use -o json',
     });
-  }
-}
-
-// Templates on their way out.
-
-/** A template as it is printed. @throws PipelineError `usage` for what YAML cannot hold */
-export function printedTemplate(text: string, format: 'json' | 'yaml'): string {
-  try {
-    return templateText(text, format);
-  } catch (error) {
-    if (!(error instanceof EmitError)) throw error;
-    throw new PipelineError('usage', `cannot write ${error.path.join('.')} as YAML: ${error.message}`);
   }
 }

@@ -1,6 +1,5 @@
 /** The policy's word on rules. */
 import type { Finding, Severity } from '../../catalog/finding.ts';
-import { RULES } from '../../catalog/rules/index.ts';
 import type { Rule, SeverityOf } from '../../catalog/rules/rule.ts';
 import { matchesGlob } from '../text.ts';
 import type { Policy, RuleSetting } from './policy.ts';
@@ -56,6 +55,3 @@ export function inChannel(policy: Policy, finding: Finding): Finding {
     ? { ...finding, severity: 'info' }
     : finding;
 }
-
-/** Ids of the rules that a policy may name. */
-export const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);

@@ -11,7 +11,7 @@ import type { PolicyFile } from './policy-file.ts';
 import { validator } from './policy-shape.ts';
 import { repositoryMatcher } from './registries.ts';
 import { commonRepository, imageDefect } from './released.ts';
-import { RULE_IDS } from './severity.ts';
+import { RULE_IDS } from './rule-ids.ts';
 
 type Path = readonly (string | number)[];
 

@@ -2,7 +2,7 @@
 import { nearest } from '../../catalog/spelling.ts';
 import type { Need } from '../check/authority/missing-approvals.ts';
 import type { CheckReport } from '../check/report.ts';
-import { RULE_IDS } from '../policy/severity.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { amountText, fileLineText } from '../text.ts';
 import { codeSpan, escapedMarkdown } from './markdown.ts';
 import { ruleOf, rulePage } from './rule-help.ts';

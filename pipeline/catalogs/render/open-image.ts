@@ -6,7 +6,7 @@ import { parseJson } from '../../../catalog/json.ts';
 import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
 import { withFileErrors } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { MADE_BY } from '../../oci/image/image.ts';
+import { MADE_BY } from '../../oci/image/base.ts';
 import {
   type ImageTree,
   readTree,

@@ -16,8 +16,8 @@ import { channelIn, placeOfEntry, placeOfPackage } from '../../../catalog/rules/
 import { type MergedCommit, pullRequestOf } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { OutOfTime, type TimeLimit } from '../rehearsal/history.ts';
 import { pastLayouts } from '../rehearsal/past-layouts.ts';
+import { OutOfTime, type TimeLimit } from '../rehearsal/time-limit.ts';
 import { type History, type PackageState, packageHistory } from './package-states.ts';
 
 interface BlameRequest {

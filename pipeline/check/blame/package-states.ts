@@ -7,7 +7,7 @@ import { catalogUnits } from '../../change/unit.ts';
 import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { OutOfTime, type TimeLimit } from '../rehearsal/history.ts';
+import { OutOfTime, type TimeLimit } from '../rehearsal/time-limit.ts';
 import { endedVersions } from '../world/old-versions.ts';
 
 /** The state of a package from one merge until the next one that changed it. */

@@ -15,10 +15,11 @@ import type { Policy } from '../../policy/policy.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { amountText } from '../../text.ts';
 import type { CheckRequest } from '../request.ts';
-import { checkedMerges, HARM, shallowNotes, type TimeLimit } from './history.ts';
+import { checkedMerges, HARM, shallowNotes } from './history.ts';
 import { isSuspect, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
 import { type ProposedSettings, proposedSettings } from './silencing.ts';
 import { type RehearsedMerge, type RuleCount, ruleCounts, Tally } from './tally.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 export interface RehearsalRequest {
   /** Revision of the branch's tip. */

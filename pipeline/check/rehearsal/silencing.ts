@@ -2,7 +2,7 @@
 import { CORE_SCHEMA, dump } from 'js-yaml';
 import type { Finding } from '../../../catalog/finding.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
-import { RULE_IDS } from '../../policy/severity.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
 
 /** Proposals, none of which is made without somebody who looked at the findings. */
 export interface ProposedSettings {

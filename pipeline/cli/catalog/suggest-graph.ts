@@ -12,7 +12,8 @@ import {
 import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/version-list.ts';
 import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';
 import { formatVersion, tryParseVersion, type Version } from '../../../catalog/version/version.ts';
-import { printedTemplate, renderedBlob } from '../../catalogs/write-blobs.ts';
+import { renderedBlob } from '../../catalogs/write-blobs.ts';
+import { printedTemplate } from '../../catalogs/write-template.ts';
 import { worldsOf } from '../../check/audit.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';

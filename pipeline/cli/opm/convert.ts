@@ -1,5 +1,5 @@
 import { type ConvertedKind, convertTo } from '../../../catalog/opm/template/kinds.ts';
-import { printedTemplate } from '../../catalogs/write-blobs.ts';
+import { printedTemplate } from '../../catalogs/write-template.ts';
 import { dataBytes } from '../../terminal.ts';
 import { printErrors } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf, readInput } from './command.ts';

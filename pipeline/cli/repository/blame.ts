@@ -4,7 +4,7 @@ import type { Olm } from '../../../catalog/olm/foresight/world.ts';
 import { tryParseVersion } from '../../../catalog/version/version.ts';
 import { blameMerges } from '../../check/blame/blame.ts';
 import { mustGatherInstallations } from '../../check/blame/must-gather.ts';
-import { timeLimit } from '../../check/rehearsal/history.ts';
+import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { PipelineError } from '../../error.ts';
 import { withRepository } from '../../git/repository.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
-import { timeLimit } from '../../check/rehearsal/history.ts';
 import { rehearseMerges } from '../../check/rehearsal/rehearsal.ts';
+import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { timeLimit } from '../../check/rehearsal/history.ts';
 import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
 import { type RehearsalRequest, rehearseMerges } from '../../check/rehearsal/rehearsal.ts';
+import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { fileError, replaceLink } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';

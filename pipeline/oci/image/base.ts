@@ -12,6 +12,9 @@ import { DOCKER_LIST, DOCKER_MANIFEST, OCI_MANIFEST } from '../media-types.ts';
 /** The label with the catalog's path in an image. */
 export const CONFIGS_LABEL = 'operators.operatorframework.io.index.configs.v1';
 
+/** The history entry of a layer that Portolan adds, with its folder in the image. */
+export const MADE_BY = 'portolan';
+
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface BaseImage {

@@ -7,7 +7,7 @@ import { isObject } from '../../../catalog/go/shape.ts';
 import type { BlobSource, Descriptor, Manifest, Platform } from '../../ports.ts';
 import { bytesBlob, digestOf, uniqueByDigest } from '../digest.ts';
 import { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../media-types.ts';
-import { type BaseImage, CONFIGS_LABEL, type Json } from './base.ts';
+import { type BaseImage, CONFIGS_LABEL, type Json, MADE_BY } from './base.ts';
 import type { LayerFacts } from './layer-piece.ts';
 
 /** OLM's index image. The list is the image; the rest is what it names. */
@@ -185,9 +185,6 @@ interface ImageSettings {
   /** Whether the image has a cache, which the server then reads and checks. */
   readonly cache: boolean;
 }
-
-/** The history entry of a layer that Portolan adds, with its folder in the image. */
-export const MADE_BY = 'portolan';
 
 /** A layer of ours, as the configuration names it. */
 interface ConfiguredLayer {
