@@ -36,11 +36,7 @@ export async function publishClone(inputs: RunInputs, clone: string): Promise<vo
   return withRepository(directory, { searchPath }, async (repository) => {
     const { event } = inputs;
     const [head = ''] = await repository.resolve([event.kind === 'push' ? event.commit : 'HEAD']);
-    const { policy, findings } = await policyAt(repository.objects, head);
-    if (!policy) {
-      logText(findings.map(findingText).join(''));
-      throw new PipelineError('usage', 'cannot read the policy of the pushed commit; nothing is published');
-    }
+    const policy = await pushedPolicy(repository, head);
     if (event.kind === 'push' && !policy.branches.some((pattern) => matchesGlob(pattern, event.branch)))
       return info(
         plainText(`the branch ${event.branch} is not in the policy's branches; nothing is published`),
@@ -48,6 +44,14 @@ export async function publishClone(inputs: RunInputs, clone: string): Promise<vo
     refuseUnsupported(inputs, policy);
     await publishAll(inputs, { repository, directory, commit: head, policy });
   });
+}
+
+/** The policy of a pushed commit; what is wrong with it goes into the log. @throws PipelineError `usage` where it is not valid */
+export async function pushedPolicy({ objects }: Repository, commit: string): Promise<Policy> {
+  const { policy, findings } = await policyAt(objects, commit);
+  if (policy) return policy;
+  logText(findings.map(findingText).join(''));
+  throw new PipelineError('usage', 'cannot read the policy of the pushed commit; nothing is published');
 }
 
 /** @throws PipelineError `usage` for what needs GitHub: functions trust its identity tokens, and releases are noted there */

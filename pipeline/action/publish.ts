@@ -5,7 +5,6 @@ import { fetchCommits } from '../git/fetch-commits.ts';
 import { openRemote } from '../git/remote.ts';
 import { namedCheck } from '../github/checks.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
-import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
@@ -18,12 +17,19 @@ import {
 } from '../publish/published-catalogs.ts';
 import { ringsListText } from '../publish/rings/look.ts';
 import type { RingState } from '../publish/rings/state.ts';
-import { findingText, matchesGlob, plainText } from '../text.ts';
+import { matchesGlob, plainText } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
-import { info, logText } from './log.ts';
+import { info } from './log.ts';
 import { publishByFunctions } from './publish-by-functions.ts';
-import { type Ended, endedWith, publishClone, publishInJob, setPublished } from './publish-clone.ts';
+import {
+  type Ended,
+  endedWith,
+  publishClone,
+  publishInJob,
+  pushedPolicy,
+  setPublished,
+} from './publish-clone.ts';
 import { publishingClient } from './registries.ts';
 import { bundlesToRelease, type Push, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';
@@ -37,11 +43,7 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
   const repository = openRemote(forge.remote, forge.git);
   try {
     await repository.bring([commit]);
-    const { policy, findings } = await policyAt(repository.objects, commit);
-    if (!policy) {
-      logText(findings.map(findingText).join(''));
-      throw new PipelineError('usage', 'cannot read the policy of the pushed commit; nothing is published');
-    }
+    const policy = await pushedPolicy(repository, commit);
     if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
       return info(plainText(`the branch ${branch} is not in the policy's branches; nothing is published`));
     const publishing = { inputs, forge, repository, branch, commit, policy };
