@@ -3,6 +3,7 @@ import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
 import { isDnsLabel, isDnsSubdomain } from '../../catalog/names.ts';
 import { parseVersionConstraint } from '../../catalog/version/constraint.ts';
 import { parseTolerant, VersionError } from '../../catalog/version/version.ts';
+import { parseIdentity } from '../policy/identity.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 
 export interface Form {
@@ -77,4 +78,13 @@ export function formedOption(
   const value = text(option);
   if (value === undefined || form.accepts(value)) return value;
   throw usageError(command, `--${option} must be ${form.expected}, not ${JSON.stringify(value)}`);
+}
+
+/** The identities of `--admin`. @throws PipelineError `usage` */
+export function adminsOption(command: Command, { text }: Invocation): string[] {
+  const admins = (text('admin') ?? '').split(',').filter((name) => name !== '');
+  const wrong = admins.find((name) => parseIdentity(name) === undefined);
+  if (wrong !== undefined)
+    throw usageError(command, `--admin must be LOGIN, LOGIN#ID or @ORG/TEAM, not ${JSON.stringify(wrong)}`);
+  return admins;
 }

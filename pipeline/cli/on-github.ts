@@ -8,8 +8,10 @@ import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { type GitHub, openGitHub } from '../github/client.ts';
 import { repositoryName } from '../github/forge.ts';
+import { readDefaultBranch } from '../github/pull-request.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
+import type { Invocation } from './command.ts';
 
 /** A repository on GitHub, and the access to it. */
 interface OnGitHub {
@@ -26,13 +28,35 @@ export function namesGitHub(text: string, { directory }: Terminal): boolean {
 }
 
 /**
+ * Does some work on a repository and its base branch: that of `--base`, else the default branch.
+ *
+ * @throws PipelineError as {@link openOnGitHub}, the client and the work
+ */
+export async function onGitHub<T>(
+  text: string,
+  invocation: Invocation,
+  terminal: Terminal,
+  work: (opened: OnGitHub, base: string) => Promise<T>,
+): Promise<T> {
+  const opened = openOnGitHub(text, terminal);
+  try {
+    return await work(
+      opened,
+      invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name)),
+    );
+  } finally {
+    await opened.repository.close();
+  }
+}
+
+/**
  * Opens a repository; sends no request yet. `GITHUB_API_URL` and `GITHUB_SERVER_URL` name another GitHub, as in
  * a job.
  *
  * @param text `OWNER/REPO`
  * @throws PipelineError `usage` without a token
  */
-export function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
+function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
   const { environment, err } = terminal;
   // A job sets a variable from a secret that is missing to an empty text.
   const token = environment['GITHUB_TOKEN'] || environment['GH_TOKEN'];

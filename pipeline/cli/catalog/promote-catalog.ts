@@ -5,20 +5,19 @@ import { type Promotions, promotionsOf } from '../../check/proposals/promotion.t
 import { PipelineError } from '../../error.ts';
 import { type Repository, withRepository, workTreeOf } from '../../git/repository.ts';
 import { proposePromotions } from '../../github/proposals/promotions.ts';
-import { readDefaultBranch } from '../../github/pull-request.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, findingText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Invocation } from '../command.ts';
-import { namesGitHub, openOnGitHub } from '../on-github.ts';
+import { namesGitHub, onGitHub } from '../on-github.ts';
 import { showEffect } from '../show-effect.ts';
 
 /** Promotes all packages: where `--repo` says. */
 export function promoteCatalog(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const place = invocation.text('repo') ?? '.';
   return namesGitHub(place, terminal)
-    ? onGitHub(invocation, terminal, place)
+    ? promoteOnGitHub(invocation, terminal, place)
     : promoteInClone(invocation, terminal, place);
 }
 
@@ -82,10 +81,8 @@ function promotedText({ promoted, skipped }: Promotions): string {
 }
 
 /** Promotes on GitHub: opens a pull request for each package or group. */
-async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
-  const opened = openOnGitHub(place, terminal);
-  try {
-    const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
+async function promoteOnGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
+  return onGitHub(place, invocation, terminal, async (opened, base) => {
     const request = { ...requestOf(invocation, terminal), base, group: invocation.flag('group') };
     const { promotions, proposed } = await proposePromotions(opened, request);
     for (const finding of promotions.findings) terminal.err(findingText(finding));
@@ -99,7 +96,5 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
     }
     // Others have commits on such a branch: nothing was proposed there.
     return [...proposed.values()].some(({ kind }) => kind === 'taken') ? 1 : 0;
-  } finally {
-    await opened.repository.close();
-  }
+  });
 }

@@ -2,19 +2,16 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { isObjectId } from '../../git/objects.ts';
-import { authorizationHeader } from '../../git/process.ts';
-import { openRepository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
 import { actOnLocalRings } from '../../publish/delivery/local.ts';
 import { type RingMessage, readRing } from '../../publish/delivery/message.ts';
 import { handleRing, type RingActed } from '../../publish/delivery/ring.ts';
-import { gitFence } from '../../publish/fence-git.ts';
-import { textRings } from '../../publish/rings/store.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { portsInRefs } from './status.ts';
 
 const RING_OPTIONS: Command['options'] = {
   reason: { value: 'TEXT', description: 'why; recorded and shown to everybody', required: true },
@@ -128,25 +125,13 @@ async function actOnRefs(
   registry: Registry,
   { invocation, terminal, message }: OnRefs,
 ): Promise<RingActed> {
-  const { directory, environment, now, err } = terminal;
-  const settings = searchPath(terminal);
-  const clone = resolve(directory, invocation.text('repo') ?? '.');
-  const header = authorizationHeader(environment['PORTOLAN_GIT_TOKEN']);
-  const fence =
-    place === 'repo'
-      ? gitFence({ repository: clone, settings })
-      : gitFence({ repository: place, settings, reach: { header } });
-  const open = async () => {
-    const repository = await openRepository(clone, settings);
-    const [tip = ''] = await repository.resolve(['HEAD']);
-    return { repository, tip, close: repository.close };
-  };
+  const { directory, now, err } = terminal;
+  const ports = portsInRefs(place, resolve(directory, invocation.text('repo') ?? '.'), terminal);
   try {
     const log = (line: string): void => err(`${plainText(line)}\n`);
-    const ringStore = (catalog: string, name: string) => textRings(fence, catalog, name);
-    return await handleRing(message, { open, registry, fence, ringStore, now, log });
+    return await handleRing(message, { ...ports, registry, now, log });
   } finally {
-    await fence.close();
+    await ports.fence.close();
   }
 }
 

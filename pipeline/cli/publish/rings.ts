@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import { recordsIn } from '../../publish/delivery/local.ts';
@@ -11,7 +10,7 @@ import type { Terminal } from '../../terminal.ts';
 import { plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
-import { statusFrom } from './status.ts';
+import { existingFolder, statusFrom } from './status.ts';
 
 export const command: Command = {
   words: 'ring list',
@@ -52,13 +51,7 @@ async function read(
   from: string | undefined,
   terminal: Terminal,
 ): Promise<KnownRings> {
-  if (from === undefined) {
-    const path = resolve(terminal.directory, directory ?? '.portolan');
-    if (existsSync(path)) return ringsIn(directoryRecords(recordsIn(path)));
-    throw new PipelineError('not-found', `${path}: no such directory`, {
-      hint: 'use the directory of portolan publish --local DIR',
-    });
-  }
+  if (from === undefined) return ringsIn(directoryRecords(recordsIn(existingFolder(directory, terminal))));
   const { rings = [], unreadRings = [] } = await statusFrom(terminal);
   return {
     rings: rings.map((one) => parseRings(JSON.stringify(one), 'standard input')),

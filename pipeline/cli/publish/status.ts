@@ -6,6 +6,7 @@ import { authorizationHeader } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
 import { localStatus, recordsIn } from '../../publish/delivery/local.ts';
+import type { DeliveryPorts } from '../../publish/delivery/ports.ts';
 import {
   type DeliveryStatus,
   isSettled,
@@ -13,9 +14,9 @@ import {
   statusOf,
   statusText,
 } from '../../publish/delivery/status.ts';
-import { gitFence } from '../../publish/fence-git.ts';
+import { type GitFence, gitFence } from '../../publish/fence-git.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
-import { textRings } from '../../publish/rings/store.ts';
+import { type RingStore, textRings } from '../../publish/rings/store.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
@@ -101,6 +102,23 @@ async function statusInRefs(
   registry: Registry,
   { repository: clone, terminal }: { readonly repository: string; readonly terminal: Terminal },
 ): Promise<DeliveryStatus> {
+  const ports = portsInRefs(place, clone, terminal);
+  try {
+    const from = { repository: place === 'repo' ? clone : place, branch: 'HEAD' };
+    return await statusBeside([from], { ...ports, registry, now: terminal.now });
+  } finally {
+    await ports.fence.close();
+  }
+}
+
+/** What git refs keep of publishes, and the repository with the policy. */
+interface PortsInRefs extends Pick<DeliveryPorts, 'open'> {
+  readonly fence: GitFence;
+  readonly ringStore: (catalog: string, name: string) => RingStore;
+}
+
+/** The claims and rings in the refs of a git repository, the clone's own if `place` is `repo`. Whoever asks closes the fence. */
+export function portsInRefs(place: string, clone: string, terminal: Terminal): PortsInRefs {
   const settings = searchPath(terminal);
   const header = authorizationHeader(terminal.environment['PORTOLAN_GIT_TOKEN']);
   const refs = place === 'repo' ? { repository: clone } : { repository: place, reach: { header } };
@@ -111,16 +129,11 @@ async function statusInRefs(
     return { repository, tip, close: repository.close };
   };
   const ringStore = (catalog: string, name: string) => textRings(fence, catalog, name);
-  try {
-    const from = { repository: place === 'repo' ? clone : place, branch: 'HEAD' };
-    return await statusBeside([from], { open, fence, registry, ringStore, now: terminal.now });
-  } finally {
-    await fence.close();
-  }
+  return { fence, open, ringStore };
 }
 
 /** The directory of a local publish, by default `.portolan`. @throws PipelineError `not-found` */
-function existingFolder(directory: string | undefined, terminal: Terminal): string {
+export function existingFolder(directory: string | undefined, terminal: Terminal): string {
   const path = resolve(terminal.directory, directory ?? '.portolan');
   if (existsSync(path)) return path;
   throw new PipelineError('not-found', `${path}: no such directory`, {

@@ -8,14 +8,13 @@ import { runGit } from '../../git/process.ts';
 import { treeWith } from '../../git/replace.ts';
 import { entryAt } from '../../git/tree.ts';
 import { proposeAdvisory } from '../../github/proposals/advisory.ts';
-import { readDefaultBranch } from '../../github/pull-request.ts';
 import { advisoryPath, type StoredAdvisory } from '../../policy/advisories.ts';
 import { advisoryLines, proofCounts, proofRows, templateLines } from '../../report/advisory-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText, plainText } from '../../text.ts';
 import { removeFile, writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { namesGitHub, openOnGitHub } from '../on-github.ts';
+import { namesGitHub, onGitHub } from '../on-github.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS, showEffect } from '../show-effect.ts';
 import { type AdvisedClone, advisoryNamed, checkId, dayOf, inClone } from './advisory.ts';
 
@@ -59,7 +58,7 @@ export const command: Command = {
   ],
   run: (invocation, terminal) => {
     const repo = invocation.text('repo');
-    if (repo !== undefined && namesGitHub(repo, terminal)) return onGitHub(invocation, terminal, repo);
+    if (repo !== undefined && namesGitHub(repo, terminal)) return applyOnGitHub(invocation, terminal, repo);
     return inClone({ repo, base: invocation.text('base') }, terminal, (clone) =>
       apply(invocation, terminal, clone),
     );
@@ -67,16 +66,14 @@ export const command: Command = {
 };
 
 /** Applies an advisory on GitHub: opens or updates its pull request. */
-async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
+async function applyOnGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const id = invocation.operands[0] ?? '';
   checkId(id);
   if (invocation.flag('dry-run')) throw usageError(command, '--dry-run needs a directory');
   // The current directory need not be a clone of the repository: its advisory goes along where it has one.
   const local = join(terminal.directory, advisoryPath(id));
   const file = existsSync(local) ? readRegular(local) : undefined;
-  const opened = openOnGitHub(place, terminal);
-  try {
-    const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
+  return onGitHub(place, invocation, terminal, async (opened, base) => {
     const { plans, templates, proposed } = await proposeAdvisory(opened, {
       id,
       file,
@@ -95,9 +92,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
     if (kind === 'taken') terminal.err(`the branch ${branch} has commits by others and was not changed\n`);
     const isIncomplete = hasFindings(templates, terminal);
     return kind === 'taken' || isRefused(plans, terminal) || isIncomplete ? 1 : 0;
-  } finally {
-    await opened.repository.close();
-  }
+  });
 }
 
 /** Applies an advisory in a clone: prints the plan, and writes the edits to the work tree. */

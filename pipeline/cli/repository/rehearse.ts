@@ -4,13 +4,13 @@ import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
-import { parseIdentity } from '../../policy/identity.ts';
 import { optimizeLater } from '../../processes.ts';
 import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
 import { rehearsalText } from '../../report/rehearsal-text.ts';
 import { searchPath } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
-import { type Command, countOption, type Invocation, usageError } from '../command.ts';
+import { type Command, countOption } from '../command.ts';
+import { adminsOption } from '../formed-option.ts';
 import { progressLine } from '../progress-line.ts';
 import { rehearsalPolicy } from './rehearsal-policy.ts';
 
@@ -63,7 +63,7 @@ export const command: Command = {
       const file = invocation.text('policy');
       const policy =
         file === undefined
-          ? await rehearsalPolicy(repository, head, adminsOf(invocation))
+          ? await rehearsalPolicy(repository, head, adminsOption(command, invocation))
           : { path: file, bytes: readFileBytes(resolve(terminal.directory, file)) };
       const rehearsal = await rehearseMerges(repository, {
         head,
@@ -99,13 +99,4 @@ function noMerges(head: string, { shallow }: Repository): PipelineError {
       ? 'the clone is shallow: run git fetch --unshallow'
       : 'the branch has only one commit; portolan audit DIR checks a catalog without its history',
   });
-}
-
-/** The identities of `--admin`. @throws PipelineError `usage` */
-function adminsOf(invocation: Invocation): string[] {
-  const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');
-  const wrong = admins.find((text) => parseIdentity(text) === undefined);
-  if (wrong !== undefined)
-    throw usageError(command, `--admin must be LOGIN, LOGIN#ID or @ORG/TEAM, not ${JSON.stringify(wrong)}`);
-  return admins;
 }

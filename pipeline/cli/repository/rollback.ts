@@ -4,11 +4,10 @@ import { type Restored, type Rollback, rollBackCatalog } from '../../check/propo
 import { withRepository } from '../../git/repository.ts';
 import type { Proposed } from '../../github/proposals/proposal.ts';
 import { proposeRollback } from '../../github/proposals/rollback.ts';
-import { readDefaultBranch } from '../../github/pull-request.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { findingText, plainText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
-import { namesGitHub, openOnGitHub } from '../on-github.ts';
+import { namesGitHub, onGitHub } from '../on-github.ts';
 
 export const command: Command = {
   words: 'rollback',
@@ -41,7 +40,7 @@ export const command: Command = {
   run: (invocation, terminal) => {
     const place = invocation.text('repo') ?? '.';
     return namesGitHub(place, terminal)
-      ? onGitHub(invocation, terminal, place)
+      ? rollBackOnGitHub(invocation, terminal, place)
       : rollBackInClone(invocation, terminal, place);
   },
 };
@@ -73,10 +72,12 @@ async function rollBackInClone(invocation: Invocation, terminal: Terminal, place
 }
 
 /** Rolls back on GitHub: opens a pull request. */
-async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
-  const opened = openOnGitHub(place, terminal);
-  try {
-    const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
+async function rollBackOnGitHub(
+  invocation: Invocation,
+  terminal: Terminal,
+  place: string,
+): Promise<ExitCode> {
+  return onGitHub(place, invocation, terminal, async (opened, base) => {
     const { restored, proposed } = await proposeRollback(opened, {
       ...requestOf(invocation, terminal),
       base,
@@ -87,9 +88,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
       await terminal.out(`${JSON.stringify({ kind, findings, pullRequest: proposed }, null, 2)}\n`);
     } else await printProposed(restored, proposed, terminal);
     return proposed.kind === 'taken' ? 1 : exitOf(restored);
-  } finally {
-    await opened.repository.close();
-  }
+  });
 }
 
 /** 1 for a rollback that is refused; 0 also where there is nothing to do. */

@@ -26,6 +26,7 @@ import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, linesText, plainText, shortList } from '../../text.ts';
 import { type Command, type Invocation, numberOption, usageError } from '../command.ts';
+import { adminsOption } from '../formed-option.ts';
 import { progressLine } from '../progress-line.ts';
 import { askAll } from './setup-questions.ts';
 
@@ -86,10 +87,7 @@ export const command: Command = {
     const directory = await workTreeOf(named, searchPath(terminal));
     const asked = numberOption(command, invocation, 'last');
     if (asked !== undefined && asked < 0) throw usageError(command, `--last must be 0 or more, not ${asked}`);
-    const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');
-    const wrong = admins.find((text) => parseIdentity(text) === undefined);
-    if (wrong !== undefined)
-      throw usageError(command, `--admin must be LOGIN, LOGIN#ID or @ORG/TEAM, not ${JSON.stringify(wrong)}`);
+    const admins = adminsOption(command, invocation);
     return withRepository(directory, searchPath(terminal), async (repository) => {
       const request = {
         commit: invocation.text('commit') ?? 'HEAD',
