@@ -1,17 +1,22 @@
 import { resolve } from 'node:path';
+import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
 import type { Catalog } from '../../../catalog/fbc/model.ts';
 import { compareText } from '../../../catalog/go/text.ts';
+import { reviewedFiles, reviewUpgrade, type UpgradeReview } from '../../../catalog/olm/upgrade-review.ts';
+import { withBundle } from '../../catalogs/bundle/open.ts';
 import type { PlacedDiff } from '../../check/report.ts';
 import { PipelineError } from '../../error.ts';
 import { withRepository } from '../../git/repository.ts';
 import { diffMarkdown, diffText } from '../../report/diff.ts';
+import { upgradePage } from '../../report/page/upgrade-page.ts';
+import { reviewText } from '../../report/review-text.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, linesText, plainText, shortList } from '../../text.ts';
 import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
 import { printUnread, readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { renderingOf } from '../rendering.ts';
 import { type Compared, diffPlaces, diffRevisions, refuseUnknown } from './compare.ts';
-import { diffBundles } from './diff-bundles.ts';
 
 const FORMATS = {
   text: diffText,
@@ -200,4 +205,32 @@ function prunedFrom(published: Catalog, next: Catalog, { isWhole }: { readonly i
     }
   }
   return found;
+}
+
+// Two bundles side by side, as whoever approves the upgrade needs it.
+
+const BUNDLE_FORMATS = {
+  text: reviewText,
+  json: (review) => `${JSON.stringify(review, null, 2)}\n`,
+  html: upgradePage,
+} satisfies Readonly<Record<string, (review: UpgradeReview) => string>>;
+
+/**
+ * Prints what the upgrade requires.
+ *
+ * @throws PipelineError `usage` for a bundle without a ClusterServiceVersion
+ */
+async function diffBundles(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  const format = BUNDLE_FORMATS[invocation.word('format', ['text', 'json', 'html']) ?? 'text'];
+  const [older = '', newer = ''] = invocation.operands;
+  const rendering = renderingOf(invocation, terminal);
+  const read = (name: string) =>
+    withBundle(name, rendering, async ({ source }) => {
+      const bundle = await inspectedBundle(source);
+      if (bundle.csv) return reviewedFiles(bundle);
+      throw new PipelineError('usage', `${name} has no ClusterServiceVersion`);
+    });
+  const [before, after] = [await read(older), await read(newer)];
+  await terminal.out(format(reviewUpgrade(before, after)));
+  return 0;
 }
