@@ -3,18 +3,12 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Credential, CredentialSource } from '../../pipeline/ports.ts';
-import { secretReader } from './secret.ts';
+import { type SecretReader, secretReader } from './secret.ts';
 
 /** Between two reads of a secret because a registry refused it, in ms: one without the right is refused each time. */
 const RENEWED = 60_000;
 
-interface SecretText {
-  readonly read: () => Promise<string | undefined>;
-  /** The next read then asks Secrets Manager again. */
-  readonly forget: () => void;
-}
-
-type ReaderOf = (name: string) => SecretText;
+type ReaderOf = (name: string) => SecretReader;
 
 /**
  * Credentials from the secret `PREFIX/HOST`, such as `portolan/registries/quay.io`; a port is written after `_`.
@@ -30,8 +24,8 @@ export function secretCredentials(
   { readerOf = secretReader, now = Date.now }: { readerOf?: ReaderOf; now?: () => number } = {},
 ): CredentialSource {
   const renewals = new Map<string, number>();
-  const readers = new Map<string, SecretText>();
-  const readerAt = (registry: string): SecretText => {
+  const readers = new Map<string, SecretReader>();
+  const readerAt = (registry: string): SecretReader => {
     // Names in Secrets Manager have no colons.
     const name = `${prefix}/${registry.replace(':', '_')}`;
     const reader = readers.get(registry) ?? readerOf(name);

@@ -6,10 +6,10 @@ import { ASKING, cloudError } from '../s3/failure.ts';
 /** How long a secret is cached, in ms: a new one is in use after it. */
 const KEPT = 300_000;
 
-interface SecretReader {
+export interface SecretReader {
   /** @returns undefined when there is no such secret */
   readonly read: () => Promise<string | undefined>;
-  /** The next read asks again. */
+  /** The next read asks Secrets Manager again. */
   readonly forget: () => void;
 }
 
