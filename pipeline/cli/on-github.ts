@@ -2,23 +2,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PipelineError } from '../error.ts';
-import type { RepositoryName } from '../forge/forge.ts';
 import { authorizationHeader, networkOf } from '../git/process.ts';
 import { openRemote } from '../git/remote.ts';
-import type { Repository } from '../git/repository.ts';
-import { type GitHub, openGitHub } from '../github/client.ts';
+import { openGitHub } from '../github/client.ts';
 import { repositoryName } from '../github/forge.ts';
+import type { ProposalPorts } from '../github/proposals/state.ts';
 import { readDefaultBranch } from '../github/pull-request.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import type { Invocation } from './command.ts';
-
-/** A repository on GitHub, and the access to it. */
-interface OnGitHub {
-  readonly github: GitHub;
-  readonly name: RepositoryName;
-  readonly repository: Repository;
-}
 
 /** Whether a text names a repository on GitHub: no directory has that name, and it has one slash. */
 export function namesGitHub(text: string, { directory }: Terminal): boolean {
@@ -36,7 +28,7 @@ export async function onGitHub<T>(
   text: string,
   invocation: Invocation,
   terminal: Terminal,
-  work: (opened: OnGitHub, base: string) => Promise<T>,
+  work: (opened: ProposalPorts, base: string) => Promise<T>,
 ): Promise<T> {
   const opened = openOnGitHub(text, terminal);
   try {
@@ -56,7 +48,7 @@ export async function onGitHub<T>(
  * @param text `OWNER/REPO`
  * @throws PipelineError `usage` without a token
  */
-function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
+function openOnGitHub(text: string, terminal: Terminal): ProposalPorts {
   const { environment, err } = terminal;
   // A job sets a variable from a secret that is missing to an empty text.
   const token = environment['GITHUB_TOKEN'] || environment['GH_TOKEN'];

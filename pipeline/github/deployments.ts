@@ -5,6 +5,7 @@ import { parsedJson } from '../../catalog/json.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { DESCRIPTION } from '../forge/marks.ts';
+import type { ReleasedUpTo } from '../publish/delivery/ports.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { answerIfAny, dataOf, type GitHub } from './client.ts';
 
@@ -36,22 +37,12 @@ export function bundlesEnvironment(branch: string, defaultBranch: string): strin
   return branch === defaultBranch ? 'bundles' : `bundles/${branch}`;
 }
 
-/** How far bundles were released. */
-interface Released {
-  /** Id of the commit up to which all that arrived was looked at. */
-  readonly commit: string;
-  /** Those that were refused there. */
-  readonly refused: readonly BundleName[];
-  /** References of what was ever refused and has not been seen in a registry since. */
-  readonly missing: readonly string[];
-}
-
 /** How far bundles of a branch were released; undefined when none ever was, or that may not be seen. */
 export async function lastReleased(
   github: GitHub,
   repository: RepositoryName,
   environment: string,
-): Promise<Released | undefined> {
+): Promise<ReleasedUpTo | undefined> {
   const last = await lastIn(github, repository, environment);
   if (!last) return undefined;
   const { commit, payload } = last;
@@ -98,7 +89,7 @@ export function noteDeployed(
   return note(github, repository, { ...fields, commit, link });
 }
 
-export interface ReleasedNote extends Released {
+export interface ReleasedNote extends ReleasedUpTo {
   readonly environment: string;
   readonly bundles: readonly BundleName[];
   readonly link: string | undefined;

@@ -2,24 +2,15 @@
 import { type AdvisoryPlans, plansOf } from '../../check/advisories/advisories.ts';
 import { type TemplatePlan, templatePlans } from '../../check/advisories/advisory-templates.ts';
 import { PipelineError } from '../../error.ts';
-import type { RepositoryName } from '../../forge/forge.ts';
 import { openHistory } from '../../forge/history.ts';
-import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { advisoryPath, readAdvisory, type StoredAdvisory } from '../../policy/advisories.ts';
 import { readablePolicyAt } from '../../policy/read-policy.ts';
 import { advisoryBody } from '../../report/advisory-text.ts';
-import type { GitHub } from '../client.ts';
 import { gitHubForge } from '../forge.ts';
 import type { Content } from '../git-data.ts';
 import { type Proposed, proposeChange } from './proposal.ts';
-
-interface AdvisoryPorts {
-  readonly github: GitHub;
-  readonly name: RepositoryName;
-  /** The same repository, of which nothing needs to have been brought. */
-  readonly repository: Repository;
-}
+import type { ProposalPorts } from './state.ts';
 
 interface AdvisoryProposalRequest {
   readonly id: string;
@@ -41,10 +32,11 @@ export interface ProposedAdvisory {
 /**
  * Proposes an advisory's changes. Each advisory has one pull request, which is closed when nothing is left to change.
  *
+ * @param ports nothing needs to have been brought into the repository
  * @throws PipelineError `usage` for an advisory that is not there or has defects, and as `plansOf` and `proposeChange`
  */
 export async function proposeAdvisory(
-  ports: AdvisoryPorts,
+  ports: ProposalPorts,
   request: AdvisoryProposalRequest,
 ): Promise<ProposedAdvisory> {
   let plans: AdvisoryPlans = { catalogs: [], unread: [] };
@@ -88,7 +80,7 @@ interface PlannedBranch {
  * @throws PipelineError `usage` if the advisory or the policy cannot be read
  */
 async function madeAt(
-  { github, name, repository }: AdvisoryPorts,
+  { github, name, repository }: ProposalPorts,
   { id, file, today }: AdvisoryProposalRequest,
   tip: string,
 ): Promise<PlannedBranch> {

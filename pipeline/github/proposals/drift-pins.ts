@@ -2,20 +2,15 @@
 import { catalogUnits } from '../../change/unit.ts';
 import { type MovedTag, repinCatalog } from '../../check/proposals/repin.ts';
 import { PipelineError } from '../../error.ts';
-import type { RepositoryName } from '../../forge/forge.ts';
-import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { readablePolicyAt } from '../../policy/read-policy.ts';
 import type { Registry } from '../../ports.ts';
 import { pinsBody } from '../../report/proposal-text.ts';
-import type { GitHub } from '../client.ts';
 import type { Drift } from './drift.ts';
 import { type Proposal, type Proposed, proposeChange } from './proposal.ts';
+import type { ProposalPorts } from './state.ts';
 
-interface DriftPinsPorts {
-  readonly github: GitHub;
-  readonly name: RepositoryName;
-  readonly repository: Repository;
+interface DriftPinsPorts extends ProposalPorts {
   /** Asks what a policy allows about references, and nothing else. */
   readonly registryFor: (policy: Policy) => Registry;
 }

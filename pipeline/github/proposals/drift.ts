@@ -6,9 +6,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { tryParseReference } from '../../../catalog/reference.ts';
 import { packageFolders } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
-import type { RepositoryName } from '../../forge/forge.ts';
 import { fetchCommits } from '../../git/fetch-commits.ts';
-import type { Repository } from '../../git/repository.ts';
 import { formatIdentity, type Identity, resolvePeople } from '../../policy/identity.ts';
 import { ownersReader } from '../../policy/owners/owners.ts';
 import { type Policy, withTag } from '../../policy/policy.ts';
@@ -18,6 +16,7 @@ import { matchesGlob, placeText } from '../../text.ts';
 import type { GitHub } from '../client.ts';
 import { type Deployed, lastDeployed } from '../deployments.ts';
 import { readDirectory } from '../directory.ts';
+import type { ProposalPorts } from './state.ts';
 
 export interface Drift {
   readonly kind: 'waiver' | 'owner' | 'unpublished' | 'moved' | 'tag' | 'unknown';
@@ -28,10 +27,7 @@ export interface Drift {
   readonly hint: string;
 }
 
-interface DriftPorts {
-  readonly github: GitHub;
-  readonly name: RepositoryName;
-  readonly repository: Repository;
+interface DriftPorts extends ProposalPorts {
   readonly registry: Registry;
 }
 

@@ -20,23 +20,17 @@ import { releasedTexts } from '../../catalogs/release/release.ts';
 import { RELEASE_FILE, refusalFinding } from '../../catalogs/release/release-config.ts';
 import { treeRepository } from '../../catalogs/release/release-repository.ts';
 import { PipelineError } from '../../error.ts';
-import type { RepositoryName } from '../../forge/forge.ts';
-import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { eachOf } from '../../parallel.ts';
 import type { Policy, ReleasePolicy } from '../../policy/policy.ts';
 import { readablePolicyAt } from '../../policy/read-policy.ts';
 import type { Registry } from '../../ports.ts';
 import { releaseBody } from '../../report/proposal-text.ts';
-import type { GitHub } from '../client.ts';
 import type { Content } from '../git-data.ts';
 import { branchFor, commitOnto, type Proposal, type Proposed, proposeChange } from './proposal.ts';
-import { branchesBelow } from './state.ts';
+import { branchesBelow, type ProposalPorts } from './state.ts';
 
-interface ReleasePorts {
-  readonly github: GitHub;
-  readonly name: RepositoryName;
-  readonly repository: Repository;
+interface ReleasePorts extends ProposalPorts {
   /** The repository that bundles are pushed to. */
   readonly registry: Registry;
   /** Asks what a policy allows, of other bundles that no catalog holds yet. */

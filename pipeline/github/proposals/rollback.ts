@@ -6,23 +6,14 @@ import {
   restoreCatalog,
   rollbackTitle,
 } from '../../check/proposals/rollback.ts';
-import type { RepositoryName } from '../../forge/forge.ts';
 import { openHistory } from '../../forge/history.ts';
 import type { ObjectReader } from '../../git/objects.ts';
-import type { Repository } from '../../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../../git/tree.ts';
 import { rollbackBody } from '../../report/proposal-text.ts';
-import type { GitHub } from '../client.ts';
 import { gitHubForge } from '../forge.ts';
 import type { Content } from '../git-data.ts';
 import { type Proposed, proposeChange } from './proposal.ts';
-
-interface RollbackPorts {
-  readonly github: GitHub;
-  readonly name: RepositoryName;
-  /** The same repository, of which nothing needs to have been brought. */
-  readonly repository: Repository;
-}
+import type { ProposalPorts } from './state.ts';
 
 export interface ProposedRollback {
   /** The proposed rollback, or the reason against it. */
@@ -35,11 +26,12 @@ export interface ProposedRollback {
  * Proposes the way back; said twice it is one pull request, and another commit to go back to is the same one,
  * changed. Nobody's work on it is undone.
  *
+ * @param ports nothing needs to have been brought into the repository
  * @param request `base` is the name of the branch; `to` may be the beginning of an id
  * @throws PipelineError as `rollBackCatalog` and `proposeChange`
  */
 export async function proposeRollback(
-  ports: RollbackPorts,
+  ports: ProposalPorts,
   request: Omit<RollbackRequest, 'directory'>,
 ): Promise<ProposedRollback> {
   const { repository } = ports;
@@ -68,7 +60,7 @@ export async function proposeRollback(
 
 /** The rollback on top of a commit, and the id of the commit to go back to. */
 async function restoredAt(
-  { github, name, repository }: RollbackPorts,
+  { github, name, repository }: ProposalPorts,
   request: Omit<RollbackRequest, 'directory'>,
   tip: string,
 ): Promise<{ restored: Restored; to: string }> {
