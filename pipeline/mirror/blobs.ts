@@ -18,7 +18,7 @@ export interface BlobMover {
 }
 
 /** What is known of the destination: each saves a request. */
-interface MoveHints {
+export interface MoveHints {
   /** The repository is new: nothing is in it that was not put there now. */
   readonly isNew: boolean;
   /** A repository of the same registry that has the blob. */

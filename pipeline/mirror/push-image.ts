@@ -3,6 +3,7 @@ import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import type { BlobSource, Manifest } from '../ports.ts';
+import type { MoveHints } from './blobs.ts';
 import type { CopyRun } from './copy-run.ts';
 import type { Inspected } from './inspect.ts';
 
@@ -16,12 +17,8 @@ export async function pushImage({ job, source, content, isNew }: Inspected, run:
   await pushContent(content, job.to, { run, isNew, beside });
 }
 
-interface PushContext {
+interface PushContext extends MoveHints {
   readonly run: CopyRun;
-  readonly isNew: boolean;
-  /** A repository of the same registry that has the blobs. */
-  readonly beside: string | undefined;
-  readonly doubted?: boolean;
 }
 
 /** Puts an image under a reference. */
