@@ -8,7 +8,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-interface DatabaseOptions {
+export interface DatabaseOptions {
   /** `postgres://USER:PASSWORD@HOST/DATABASE`. */
   readonly url: string;
   /** Connections at most. */

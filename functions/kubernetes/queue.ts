@@ -7,17 +7,14 @@ import { PgBoss } from 'pg-boss';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Message, Queue } from '../../pipeline/ports.ts';
 import type { QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
-import type { Database } from './database.ts';
+import type { Database, DatabaseOptions } from './database.ts';
 import type { QueueDepth } from './telemetry.ts';
 
 /** What is to be done, and what is to be reported of it. */
 type QueueName = 'work' | 'reports';
 
-interface QueuesOptions {
-  /** `postgres://USER:PASSWORD@HOST/DATABASE`. */
-  readonly url: string;
-  /** Connections of its own at most. */
-  readonly connections: number;
+/** The connections are the queues' own. */
+interface QueuesOptions extends DatabaseOptions {
   /** Asked how much is queued. */
   readonly database: Database;
   /** Whether this process looks after messages whose worker died. */
@@ -25,7 +22,6 @@ interface QueuesOptions {
   readonly times?: Partial<QueueTimes>;
   /** Deliveries of a message before it is put aside; 12 of what is to be done, 300 of what is to be reported. */
   readonly deliveries?: number;
-  readonly log: (line: string) => void;
 }
 
 /** In s. */

@@ -18,8 +18,8 @@ import { ringsName, textRings } from '../publish/rings/store.ts';
 import { placesOf, publishedPlaces, takenPlaces, targetIn } from '../publish/target.ts';
 import { matchesGlob } from '../text.ts';
 
-/** What retiring needs: where images and claims are, and the commit that shows which catalogs are gone. */
-interface Retirements {
+/** What retiring and moving rings need: where images and claims are, and the commit that was pushed. */
+export interface PublishedPush {
   readonly repository: Repository;
   readonly registry: Registry;
   readonly fence: Pick<
@@ -44,7 +44,7 @@ interface Retirements {
  *
  * @returns the catalogs that were retired; not those that are only no longer published to one of their places
  */
-export async function retireGone(retirements: Retirements): Promise<string[]> {
+export async function retireGone(retirements: PublishedPush): Promise<string[]> {
   const { fence, branch, commit, policy, catalogs, log } = retirements;
   const there = new Set(catalogs);
   const places = placesIn(policy, catalogs);
@@ -92,7 +92,7 @@ function placesIn(policy: Policy, catalogs: readonly string[]): Set<string> {
  */
 export async function returnedAmong(
   catalogs: readonly string[],
-  { fence, policy }: Pick<Retirements, 'policy'> & { readonly fence: Pick<GitFence, 'names' | 'read'> },
+  { fence, policy }: Pick<PublishedPush, 'policy'> & { readonly fence: Pick<GitFence, 'names' | 'read'> },
 ): Promise<string[]> {
   const claimed = new Set(await fence.names());
   const returned: string[] = [];
@@ -147,7 +147,7 @@ async function isOnBranch(repository: Repository, claimed: string, tip: string):
  * @returns whether it was retired
  */
 async function retireNamed(
-  { repository, registry, fence, lease, commit, policy, catalogs, log }: Retirements,
+  { repository, registry, fence, lease, commit, policy, catalogs, log }: PublishedPush,
   name: string,
   { catalog, last, before }: { readonly catalog: string; readonly last: string; readonly before: string },
 ): Promise<boolean> {

@@ -2,35 +2,20 @@
 
 import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
-import type { Repository } from '../git/repository.ts';
-import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
-import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { moveCatalogRings } from '../publish/delivery/rings.ts';
-import type { GitFence } from '../publish/fence-git.ts';
 import { publishedCatalogs } from '../publish/published-catalogs.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { ringsName, textRings } from '../publish/rings/store.ts';
 import { targetIn } from '../publish/target.ts';
+import type { PublishedPush } from './retire.ts';
 
-interface RingRun {
-  readonly repository: Repository;
-  readonly registry: Registry;
-  readonly fence: Pick<
-    GitFence,
-    'branches' | 'read' | 'replace' | 'readLease' | 'replaceLease' | 'readText' | 'replaceText'
-  >;
-  /** Id of the commit that was pushed, its policy, and the catalogs that it publishes. */
-  readonly commit: string;
-  readonly policy: Policy;
-  readonly catalogs: readonly string[];
+interface RingRun extends PublishedPush {
   /** `owner/name`. */
   readonly name: string;
-  readonly branch: string;
   readonly checkOf: CheckOf;
   readonly now: () => Date;
-  readonly log: (line: string) => void;
 }
 
 /**

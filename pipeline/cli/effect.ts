@@ -55,7 +55,7 @@ export async function effectInRepository(
   return { findings: report.findings.filter(({ rule }) => ABOUT_CLUSTERS.has(rule)), diffs, unchecked };
 }
 
-interface CatalogEdit {
+export interface CatalogEdit {
   /** May end with the OpenShift version that the catalog is for, as `v4.20` does. */
   readonly name: string;
   readonly before: Catalog;

@@ -15,7 +15,7 @@ import { diffText } from '../report/diff.ts';
 import { type ExitCode, searchPath, type Terminal } from '../terminal.ts';
 import { countText, findingText, linesText, plainText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
-import type { Effect } from './effect.ts';
+import type { CatalogEdit, Effect } from './effect.ts';
 import { platformFolders } from './platform-folders.ts';
 
 export const ACCEPT_OPTION: Readonly<Record<'accept-stranding', Option>> = {
@@ -154,11 +154,7 @@ async function effectInWorkTree(
 // The catalogs in a directory, without and with an edit of its files.
 
 /** A catalog before and after an edit. */
-interface EditedCatalog {
-  readonly name: string;
-  readonly before: Catalog;
-  readonly after: Catalog;
-}
+type EditedCatalog = Omit<CatalogEdit, 'digests'>;
 
 /** The catalogs of the platform's versions in a directory; the directory itself where it has none. */
 async function editedCatalogs(root: string, files: EditedFiles): Promise<EditedCatalog[]> {

@@ -1,6 +1,5 @@
 /** Asks people to act on a report: suggested changes, missing reviews, and a label. */
 import { createHash } from 'node:crypto';
-import type { GivenReview } from '../check/authority/approval.ts';
 import type { Need } from '../check/authority/missing-approvals.ts';
 import { type CheckReport, enforcedState } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
@@ -10,6 +9,7 @@ import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { plainText } from '../text.ts';
 import { allPages, answerIfAny, dataOf, type GitHub } from './client.ts';
 import { justSaid, ownAccount, type PostRequest } from './post-report.ts';
+import type { Said } from './pull-queries.ts';
 import { readReviews } from './pull-request.ts';
 
 /**
@@ -253,15 +253,11 @@ function candidates({ verdict, holds, authority }: CheckReport): string[] {
   return [...new Set(able)].filter((login) => !isAuthor(login)).slice(0, MOST);
 }
 
-interface Past {
-  /** Logins, lower case, once for each time that they were asked. */
-  readonly requests: readonly string[];
-  readonly reviews: readonly GivenReview[];
-  readonly head: string;
-}
-
 /** Whether somebody was not asked yet, or has answered for another commit than the head. */
-function isToAsk(login: string, { requests, reviews, head }: Past): boolean {
+function isToAsk(
+  login: string,
+  { requests, reviews, head }: Pick<Said, 'requests' | 'reviews' | 'head'>,
+): boolean {
   const name = login.toLowerCase();
   const given = reviews.filter(({ author }) => author.login.toLowerCase() === name);
   if (given.some(({ commit }) => commit === head)) return false;

@@ -19,23 +19,15 @@ import type { ReleaseSignature } from '../../../catalog/mirror/release/signature
 import type { UpdateGraphs } from '../../../catalog/mirror/release/update-graph.ts';
 import { parseReference, type Reference, tryParseReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
-import type { Registry } from '../../ports.ts';
 import { temporaryFolder } from '../../write.ts';
-import type { RepositoryPorts } from '../charts/repository.ts';
 import type { ReadCharts } from '../prepare.ts';
 import { type Payload, readPayload } from './payload.ts';
 import { releaseSignatures, type SignatureStore } from './signatures.ts';
-import { openGraphs, UPDATE_SERVICES } from './update-graphs.ts';
+import { openGraphs, type ReleasePlaces, UPDATE_SERVICES } from './update-graphs.ts';
 
-interface ReleasePorts {
-  readonly registry: Registry;
-  readonly download: RepositoryPorts['download'];
+interface ReleasePorts extends Omit<ReleasePlaces, 'close'> {
   /** Absent: the releases are mirrored without signatures. */
   readonly signatures: SignatureStore | undefined;
-  /** Where update graphs are; absent: the update services of the platforms. */
-  readonly graphs: string | undefined;
-  /** Where payloads are of which graph data only has the versions. */
-  readonly releases: string;
 }
 
 interface ReleaseOutcome extends ReadCharts {

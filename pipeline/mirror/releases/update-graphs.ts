@@ -202,8 +202,9 @@ async function existingReleases(
 export interface ReleasePlaces {
   readonly registry: Registry;
   readonly download: RepositoryPorts['download'];
-  /** As in `GraphPorts`; absent: the update service of OpenShift. */
+  /** Where update graphs are, as in `GraphPorts`; absent: the platform's update service, OpenShift's for lists. */
   readonly graphs: string | undefined;
+  /** Where payloads are of which graph data only has the versions. */
   readonly releases: string;
   readonly close: () => void;
 }

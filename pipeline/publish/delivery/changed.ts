@@ -36,7 +36,7 @@ export interface FencedTarget {
 }
 
 /** The newest commit of a branch, with its policy. */
-interface BranchTip {
+export interface BranchTip {
   /** `owner/name`. */
   readonly name: string;
   /** Id of a commit. */

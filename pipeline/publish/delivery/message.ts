@@ -7,13 +7,17 @@ import { PipelineError } from '../../error.ts';
 import { isObjectId } from '../../git/objects.ts';
 import type { CommitStatus, Message, Retirement } from '../../ports.ts';
 
-/** The branch moved. */
-export interface PushMessage {
+/** Work for a branch. */
+interface BranchWork {
   readonly v: 1;
-  readonly kind: 'push';
   /** `owner/name`. */
   readonly repository: string;
   readonly branch: string;
+}
+
+/** The branch moved. */
+export interface PushMessage extends BranchWork {
+  readonly kind: 'push';
   /** Id of the commit that it was moved to. */
   readonly commit: string;
   /** Id of the commit that it was moved from, where whoever sent it knows. */
@@ -21,21 +25,15 @@ export interface PushMessage {
 }
 
 /** Bundles that have arrived on the branch are to be released, when nobody could with the push. */
-export interface BundlesMessage {
-  readonly v: 1;
+export interface BundlesMessage extends BranchWork {
   readonly kind: 'bundles';
-  readonly repository: string;
-  readonly branch: string;
   readonly commit: string;
   readonly before?: string;
 }
 
 /** A catalog of a commit is to be published, unless a newer commit is. */
-export interface CatalogMessage {
-  readonly v: 1;
+export interface CatalogMessage extends BranchWork {
   readonly kind: 'catalog';
-  readonly repository: string;
-  readonly branch: string;
   readonly commit: string;
   readonly catalog: string;
   /** The branch's newest commit when the push was handled, whose own message goes before this one. */
@@ -47,11 +45,8 @@ export interface CatalogMessage {
 }
 
 /** A catalog that the branch has no more is to be retired. */
-export interface RetireMessage {
-  readonly v: 1;
+export interface RetireMessage extends BranchWork {
   readonly kind: 'retire';
-  readonly repository: string;
-  readonly branch: string;
   /** The branch's newest commit when the catalog was not found. */
   readonly commit: string;
   readonly catalog: string;
@@ -84,20 +79,14 @@ export interface GateSubject {
 }
 
 /** The rings of a catalog are to be looked at. */
-export interface RingsMessage {
-  readonly v: 1;
+export interface RingsMessage extends BranchWork {
   readonly kind: 'rings';
-  readonly repository: string;
-  readonly branch: string;
   readonly catalog: string;
 }
 
 /** Somebody holds images, releases them, or opens a ring early. */
-export interface RingMessage {
-  readonly v: 1;
+export interface RingMessage extends BranchWork {
   readonly kind: 'ring';
-  readonly repository: string;
-  readonly branch: string;
   readonly catalog: string;
   readonly act: 'hold' | 'release' | 'promote';
   readonly by: string;

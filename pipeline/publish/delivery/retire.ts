@@ -9,7 +9,6 @@ import {
   oneSpelling,
   parseLocation,
 } from '../../oci/registry/image-location.ts';
-import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import type { Retirement, StandingClaim } from '../../ports.ts';
 import { type Current, followingRecord, publishedIn } from '../documents.ts';
@@ -19,18 +18,13 @@ import { goesBeyond, type RetirePorts, retireAt } from '../retire.ts';
 import { endRing } from '../rings/acts.ts';
 import { recordRings, ringsName } from '../rings/store.ts';
 import { type PublishTarget, placesOf, takenPlaces, targetIn } from '../target.ts';
-import { type CatalogAt, catalogsAt } from './changed.ts';
+import { type BranchTip, type CatalogAt, catalogsAt } from './changed.ts';
 import { messageOf, type RetireMessage } from './message.ts';
 import { recordOutcome } from './outcome.ts';
 import { type DeliveryPorts, onBranch } from './ports.ts';
 
-interface Branch {
-  /** `owner/name`. */
-  readonly name: string;
+interface Branch extends BranchTip {
   readonly branch: string;
-  /** Id of its newest commit. */
-  readonly tip: string;
-  readonly policy: Policy;
 }
 
 /**
