@@ -133,8 +133,10 @@ function unlistedFinding(bundle: Blobs['bundles'][number]): Finding {
   return {
     rule: 'bundle/unlisted',
     severity: 'warning',
-    message: `the bundle ${quoted(bundle.name)} of the package ${quoted(bundle.package)} is left out: it has no upgrade path to a channel head`,
+    message: `the bundle ${quoted(bundle.name)} of the package ${quoted(bundle.package)} is left out: no version that a channel lists replaces or skips it by name`,
     location: bundle.document.locate([]),
+    package: bundle.package,
+    subject: bundle.name,
     hint: 'make a later version replace or skip it',
   };
 }

@@ -127,7 +127,7 @@ function offersSomething({ packages, unread }: UnitContent): boolean {
 /**
  * The folders of catalogs of which one side alone offers something.
  *
- * @param offering what the changed units of each folder offer; the others are read where that decides
+ * @param offering what the changed units of each folder offer; of the others, files count
  */
 async function emptyOnOneSide(
   input: CatalogsInput,
@@ -140,13 +140,17 @@ async function emptyOnOneSide(
   for (const [root, { before, after }] of offering) {
     if (before === after) continue;
     const others = unchanged.filter((unit) => unit.root === root);
-    if (!(await anyOffers(input, others))) (before ? emptied : filled).add(root);
+    if (!(await anyHasFiles(input, others))) (before ? emptied : filled).add(root);
   }
   return { emptied, filled };
 }
 
-async function anyOffers(input: CatalogsInput, units: readonly CatalogUnit[]): Promise<boolean> {
-  for (const unit of units) if (offersSomething(await sideOf(input, input.merged.tree, unit))) return true;
+/** Whether opm loads any file of some units. Their blobs are not read: that would cost as much as all of the catalog. */
+async function anyHasFiles(
+  { objects, merged }: CatalogsInput,
+  units: readonly CatalogUnit[],
+): Promise<boolean> {
+  for (const unit of units) if ((await loadedFiles(objects, merged.tree, unit)).length > 0) return true;
   return false;
 }
 

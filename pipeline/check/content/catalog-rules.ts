@@ -3,7 +3,7 @@
  * told apart from what the pull request brings.
  */
 
-import { catalogOf } from '../../../catalog/fbc/model.ts';
+import { catalogOf, type Entry } from '../../../catalog/fbc/model.ts';
 import { type Finding, findingIdentity, type Location } from '../../../catalog/finding.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { diffOf } from '../../../catalog/olm/diff.ts';
@@ -21,6 +21,8 @@ import {
   withSeverities,
 } from '../../../catalog/rules/rule.ts';
 import { Undecided } from '../../../catalog/undecided.ts';
+import { satisfies } from '../../../catalog/version/satisfies.ts';
+import { tryParseRange } from '../../../catalog/version/version.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import type { PlacedDiff } from '../report.ts';
 import type { CatalogState, Member, TouchedCatalog } from '../world/touched-catalog.ts';
@@ -72,7 +74,11 @@ export async function checkCatalog(
       (finding) => isCompared(finding) || isOmitted(finding) || wasInBundle(finding) || wasWarnedOf(finding),
     ),
   );
-  const findings: Finding[][] = [ofState.filter((finding) => !old.has(finding)).map(inAll)];
+  const isSuperseded = supersededIn(touched);
+  const news = ofState
+    .filter((finding) => !old.has(finding))
+    .map((finding): Finding => (isSuperseded(finding) ? { ...finding, severity: 'info' } : finding));
+  const findings: Finding[][] = [news.map(inAll)];
   const known: Finding[][] = [];
   const newCauses = new Set<string>();
   const undecided: Undecided[] = [];
@@ -256,6 +262,27 @@ function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolea
     before?.unread.flatMap(({ rule, message }) => (rule === unlisted.id ? [message] : [])),
   );
   return ({ rule, message }) => rule === unlisted.id && omissions.has(message);
+}
+
+/**
+ * Says whether a bundle that was listed is left out because a version with a `skipRange` took its place in all of its
+ * channels. So it is meant: its clusters go on, and only new ones do not get it.
+ */
+function supersededIn({ before, after }: TouchedCatalog): (finding: Finding) => boolean {
+  return ({ rule, subject }) => {
+    const version = before?.blobs.bundles.find(({ name }) => name === subject)?.version;
+    if (rule !== unlisted.id || !version || !after) return false;
+    const channels = before?.blobs.channels.filter(({ entries }) =>
+      entries.some(({ name }) => name === subject),
+    );
+    const isSkipped = ({ skipRange }: Entry): boolean => {
+      const range = tryParseRange(skipRange);
+      return range !== undefined && satisfies(version, range);
+    };
+    return (channels ?? []).every(({ name }) =>
+      after.blobs.channels.some((channel) => channel.name === name && channel.entries.some(isSkipped)),
+    );
+  };
 }
 
 /**

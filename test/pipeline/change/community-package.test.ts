@@ -246,6 +246,28 @@ test('120: a bundle that the base branch leaves out as well is not what a pull r
   });
 });
 
+test('a version that the skipRange of the next one leaves out is noted: its clusters go on', async () => {
+  const { directory, commit } = repository();
+  const modes = '  installModes: [{type: AllNamespaces, supported: true}]\n';
+  const skipping =
+    (range: string) =>
+    (text: string): string =>
+      text.replace('metadata: {', `metadata: {annotations: {olm.skipRange: '${range}'}, `);
+  const next = (range: string): Files =>
+    Object.fromEntries(
+      Object.entries(bundle('1.3.0', modes)).map(([path, text]) => [path, skipping(range)(String(text))]),
+    );
+  const base = commit(BASE);
+  const told = async (head: Files): Promise<string[]> => {
+    const id = commit(head, { parents: [base] });
+    const { out } = await portolan(directory, ...['check', '--base', base, '--head', id, '--format', 'json']);
+    const { findings } = JSON.parse(out) as { findings: { rule: string; severity: string }[] };
+    return findings.filter(({ rule }) => rule === 'bundle/unlisted').map(({ severity }) => severity);
+  };
+  expect(new Set(await told(next('<1.3.0')))).toEqual(new Set(['info']));
+  expect(await told(next('<1.1.0'))).toContain('error');
+});
+
 test('a defect in a bundle of the base branch is known, and the same one in a new bundle is not', async () => {
   const { directory, commit } = repository();
   const images = "  relatedImages: [{name: shim, image: 'oci://quay.io/org/shim:v1'}]\n";
