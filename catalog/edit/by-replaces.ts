@@ -16,13 +16,14 @@ import { type Edges, type GraphNode, nodeOf, type PackageGraph, type PlacedBundl
 /**
  * The graph of a package with new bundles, placed by their `replaces`.
  *
- * @param mayLose whether bundles are left out that nothing leads to
+ * @param onMissing told of bundles below a head that replace what is not there. With it, bundles are left out that nothing leads to: then
+ *   all are put together anew, also those that were published long ago
  * @throws EditError for a bundle that replaces what is not there, or that nothing leads to
  */
 export function addedByReplaces(
   graph: PackageGraph,
   bundles: readonly PlacedBundle[],
-  { mayLose }: { readonly mayLose: boolean },
+  onMissing?: (bundle: PlacedBundle, error: EditError) => void,
 ): PackageGraph {
   const nodes = new Map([...graph.nodes, ...bundles.map((one) => [one.blob.name, nodeOf(one)] as const)]);
   const members = new Map(
@@ -36,9 +37,9 @@ export function addedByReplaces(
   for (const [channel, names] of members) {
     const before = graph.lanes.get(channel) ?? [];
     if (!touched.has(channel)) lanes.set(channel, before);
-    else lanes.set(channel, entriesFromHead(headOf(names, nodes, channel), nodes, before));
+    else lanes.set(channel, entriesFromHead(headOf(names, nodes, channel), { nodes, before, onMissing }));
   }
-  for (const { blob, channels } of mayLose ? [] : bundles) {
+  for (const { blob, channels } of onMissing ? [] : bundles) {
     const lost = channels.find((channel) => !lanes.get(channel)?.some(({ name }) => name === blob.name));
     if (lost === undefined) continue;
     throw new EditError(
@@ -67,16 +68,20 @@ function headOf(names: readonly string[], nodes: ReadonlyMap<string, GraphNode>,
   throw new EditError(`the channel ${quoted(channel)} has two bundles with the highest version, ${both}`);
 }
 
+/** What is known of a channel. */
+interface Known {
+  readonly nodes: ReadonlyMap<string, GraphNode>;
+  /** Its entries before. */
+  readonly before: readonly Edges[];
+  readonly onMissing: ((bundle: PlacedBundle, error: EditError) => void) | undefined;
+}
+
 /**
  * The entries of a channel from its head down, as `replaces` leads, with the skipped bundles that exist.
  *
  * @throws EditError
  */
-function entriesFromHead(
-  head: GraphNode,
-  nodes: ReadonlyMap<string, GraphNode>,
-  before: readonly Edges[],
-): Edges[] {
+function entriesFromHead(head: GraphNode, { nodes, before, onMissing }: Known): Edges[] {
   const listedBefore = new Map(before.map((entry) => [entry.name, entry]));
   const entries = new Map<string, Edges>();
   const skipped: string[] = [];
@@ -95,10 +100,13 @@ function entriesFromHead(
     // Only a bundle that is added must find what it replaces.
     const next = nodes.get(replaces);
     if (!next && at.placed) {
-      throw new EditError(
+      const error = new EditError(
         `the bundle ${quoted(name)} replaces ${quoted(replaces)}, which the package does not have`,
         'add that bundle, too',
       );
+      // A head is most likely what is being added now. Whatever is below it was taken some time.
+      if (!onMissing || at === head) throw error;
+      onMissing(at.placed, error);
     }
     at = next;
   }

@@ -44,7 +44,7 @@ export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: 
     checkNew(added, pkg);
     const graph =
       mode === 'replaces'
-        ? addedByReplaces(graphOf(pkg), added, { mayLose: false })
+        ? addedByReplaces(graphOf(pkg), added)
         : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), graphOf(pkg));
     const updated = withPackage(blobs, { name, pkg, graph, added });
     blobs = updated.blobs;
@@ -55,7 +55,8 @@ export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: 
 
 /**
  * The catalog of a package that is made of bundles and nothing else, whatever the order in which they
- * were added. Bundles that no channel's head leads to are left out.
+ * were added. Bundles that no channel's head leads to are left out, and one below a head that replaces what is not there is the
+ * last of its channel: for both there are warnings, because each may be from long ago.
  *
  * @throws EditError for a bundle that has no place
  */
@@ -63,11 +64,17 @@ export function packageOf(bundles: readonly PlacedBundle[], mode: UpdateMode): U
   const added = [...bundles].sort((a, b) => compareReleases(a.version, b.version));
   checkNew(added, undefined);
   const start = graphOf(undefined);
+  const missing = new Map<PlacedBundle, EditError>();
   const graph =
     mode === 'replaces'
-      ? addedByReplaces(start, added, { mayLose: true })
+      ? addedByReplaces(start, added, (bundle, error) => missing.set(bundle, error))
       : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), start);
-  return withPackage(NO_BLOBS, { name: added[0]?.blob.package ?? '', pkg: undefined, graph, added });
+  const change = { name: added[0]?.blob.package ?? '', pkg: undefined, graph, added };
+  const { blobs, findings } = withPackage(NO_BLOBS, change);
+  return {
+    blobs,
+    findings: [...findings, ...Array.from(missing, ([bundle, error]) => missingFinding(bundle, error))],
+  };
 }
 
 /**
@@ -138,6 +145,18 @@ function unlistedFinding(bundle: Blobs['bundles'][number]): Finding {
     package: bundle.package,
     subject: bundle.name,
     hint: 'make a later version replace or skip it',
+  };
+}
+
+/** Says that a bundle replaces what the package does not have. */
+function missingFinding({ blob }: PlacedBundle, { message, hint }: EditError): Finding {
+  return {
+    rule: 'package/update-graph',
+    severity: 'warning',
+    message,
+    location: blob.document.locate([]),
+    package: blob.package,
+    ...(hint === undefined ? {} : { hint }),
   };
 }
 

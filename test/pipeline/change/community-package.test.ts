@@ -246,6 +246,26 @@ test('120: a bundle that the base branch leaves out as well is not what a pull r
   });
 });
 
+test('a bundle of the base branch that replaces what is not there does not stop the next one', async () => {
+  const { directory, commit } = repository();
+  const modes = '  installModes: [{type: AllNamespaces, supported: true}]\n';
+  const base = commit({
+    ...BASE,
+    ...bundle('1.3.0', '  replaces: ferry.v1.2.5\n'),
+    ...bundle('1.4.0', '  replaces: ferry.v1.3.0\n'),
+  });
+  const told = async (head: Files): Promise<readonly string[]> => {
+    const id = commit(head, { parents: [base] });
+    const { out } = await portolan(directory, ...['check', '--base', base, '--head', id, '--format', 'json']);
+    const { findings } = JSON.parse(out) as { findings: { severity: string; message: string }[] };
+    return findings.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+  };
+  expect(await told(bundle('1.5.0', `${modes}  replaces: ferry.v1.4.0\n`))).toEqual([]);
+  expect(await told(bundle('1.5.0', `${modes}  replaces: ferry.v1.4.1\n`))).toMatchObject([
+    expect.stringContaining('replaces "ferry.v1.4.1", which the package does not have'),
+  ]);
+});
+
 test('a version that the skipRange of the next one leaves out is noted: its clusters go on', async () => {
   const { directory, commit } = repository();
   const modes = '  installModes: [{type: AllNamespaces, supported: true}]\n';
