@@ -1,4 +1,4 @@
-import { headOf } from '../../fbc/channel.ts';
+import { headsOf } from '../../fbc/channel.ts';
 import { shortName, versionText } from '../../fbc/edge.ts';
 import { type Bundle, type Catalog, locate, type Property } from '../../fbc/model.ts';
 import { canonicalJson, sameBundle } from '../../fbc/same-bundle.ts';
@@ -142,7 +142,7 @@ function mutatedHere({ before }: Change, { old, bundle, difference }: Changed, r
   }
   const says = (isOne: boolean): string =>
     isOne ? 'is published and now differs' : 'are published and now differ';
-  const severity = rebuild ? 'warning' : difference.severity;
+  const severity = rebuild || !isReleased(old.image) ? 'warning' : difference.severity;
   const hint = 'restore the bundle, and publish the change as a new version';
   const details = difference.isUnconfirmed ? UNKNOWN : { hint };
   return { ...found, says, details: { ...details, ...(severity ? { severity } : {}) } };
@@ -163,11 +163,16 @@ const UNKNOWN: Details = { subject: UNCONFIRMED, hint: CONFIRM_HINT };
  */
 function isRebuild(change: Change, changed: readonly Changed[]): boolean {
   const { before, after } = change;
-  const [only, ...more] = changed.filter(({ difference: { path } }) => path[0] === 'image');
+  const [only, ...more] = changed.filter(
+    ({ old: { image }, difference: { path } }) => path[0] === 'image' && isReleased(image),
+  );
   if (!before.rebuildsHeads || !only || more.length > 0) return false;
   const { old, bundle } = only;
   const was = before.catalog.packages.get(bundle.package);
-  const isHead = [...(was?.channels.values() ?? [])].some((channel) => headOf(channel)?.name === old.name);
+  // A channel with several heads was never built, so each of them waits for its release.
+  const isHead = [...(was?.channels.values() ?? [])].some((channel) =>
+    headsOf(channel).some(({ name }) => name === old.name),
+  );
   const others = [...allBundles(before.catalog), ...allBundles(after.catalog)];
   const sources = new Set([...(was?.bundles.values() ?? [])].map(({ image }) => sourceOf(image)));
   return (
