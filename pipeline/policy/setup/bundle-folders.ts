@@ -2,6 +2,7 @@
 
 import { OPENSHIFT_VERSIONS } from '../../../catalog/bundle/openshift-range.ts';
 import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
+import { knownPlatforms } from '../../../catalog/fbc/platform.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
@@ -103,7 +104,7 @@ const MOST_NAMES = 12;
 const ONLY = 'catalog';
 
 /**
- * One catalog for each version of OpenShift between the lowest and the highest that bundles name.
+ * One catalog for each version of OpenShift from the lowest that bundles name to the newest one.
  *
  * @returns none where `operators/` has no bundles
  */
@@ -116,28 +117,43 @@ export async function bundleCatalogNames(
   );
   if (bundles.length === 0) return [];
   const minors: Minor[] = [];
+  let isOpen = false;
   // Where there are too many to read, a sample spread over all: the step may be a fraction.
   const step = Math.max(1, bundles.length / MOST_BUNDLES);
   for (let i = 0; i < bundles.length; i += step) {
     const file = bundles[Math.floor(i)];
-    if (file) minors.push(...(await platformsOf(objects, file)));
+    const named = file ? await platformsOf(objects, file) : undefined;
+    minors.push(...(named?.minors ?? []));
+    isOpen ||= named?.isOpen === true;
   }
   minors.sort(compareMinors);
   const [low, high] = [minors[0], minors.at(-1)];
-  return low && high ? namesBetween(low, high) : [ONLY];
+  if (!low || !high) return [ONLY];
+  const newest = (isOpen && knownPlatforms().findLast(({ major }) => major === high.major)) || high;
+  return namesBetween(low, compareMinors(newest, high) > 0 ? newest : high);
+}
+
+interface NamedPlatforms {
+  readonly minors: readonly Minor[];
+  /** Whether the bundle is for all later versions, too, as most are. */
+  readonly isOpen: boolean;
 }
 
 /** Versions that a bundle's annotation names: `v4.12`, `=v4.12`, `v4.12-v4.14` or `v4.12,v4.13`; none that cannot be read. */
-async function platformsOf(objects: ObjectReader, { id, path }: ListedFile): Promise<Minor[]> {
-  if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return [];
+async function platformsOf(
+  objects: ObjectReader,
+  { id, path }: ListedFile,
+): Promise<NamedPlatforms | undefined> {
+  if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
   const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);
   const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;
   const text = isObject(annotations) ? annotations[OPENSHIFT_VERSIONS] : undefined;
-  if (typeof text !== 'string') return [];
-  return text
+  if (typeof text !== 'string') return { minors: [], isOpen: true };
+  const minors = text
     .replaceAll(/["'\s=]/g, '')
     .split(/[-,]/)
     .flatMap((one) => tryParseMinor(one) ?? []);
+  return { minors, isOpen: !/[=-]/.test(text) };
 }
 
 /**

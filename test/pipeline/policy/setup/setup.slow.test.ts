@@ -1,6 +1,9 @@
 /** Layouts of real repositories: what the gate says once `portolan setup` has written its policy. */
+
 import { load } from 'js-yaml';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { formatMinor } from '../../../../catalog/fbc/openshift.ts';
+import { knownPlatforms } from '../../../../catalog/fbc/platform.ts';
 import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import { type CheckReport, stateOf } from '../../../../pipeline/check/report.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
@@ -468,7 +471,10 @@ describe('what a repository says already', () => {
     const at = (version: string): string => `operators/etcd/${version}/metadata/annotations.yaml`;
     const named = async (files: Files) => (await written(files)).bundleCatalogs;
     const bundles = { [at('1.0.0')]: annotations('"v4.18"'), [at('1.1.0')]: annotations('v4.19-v4.20') };
-    expect(await named(bundles)).toEqual(['v4.18', 'v4.19', 'v4.20']);
+    const all = knownPlatforms().filter(({ major, minor }) => major === 4 && minor >= 18);
+    expect(await named(bundles)).toEqual(all.map((one) => `v${formatMinor(one)}`));
+    // Without a bundle that is for all later versions, the highest one that is named is the last.
+    expect(await named({ [at('1.0.0')]: annotations('v4.18-v4.20') })).toEqual(['v4.18', 'v4.19', 'v4.20']);
     expect(await named({ [at('1.0.0')]: annotations('=v4.19') })).toEqual(['v4.19']);
     expect(await named({ [at('1.0.0')]: 'annotations: {}\n', [at('1.1.0')]: '[' })).toEqual(['catalog']);
     expect(await named({ ...bundles, ...community })).toEqual([]);
