@@ -93,7 +93,7 @@ function tagsOf(body: Buffer, registry: string): string[] {
  * @see https://www.rfc-editor.org/rfc/rfc8288
  */
 export function nextPage(endpoint: Endpoint, answer: Answer, what: string): URL | undefined {
-  const link = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(headerOf(answer, 'link') ?? '')?.[1];
+  const link = nextLink(headerOf(answer, 'link') ?? '');
   if (link === undefined) return undefined;
   const url = endpoint.follow(link, answer.url);
   if (url.origin === endpoint.base.origin) return url;
@@ -101,4 +101,19 @@ export function nextPage(endpoint: Endpoint, answer: Answer, what: string): URL 
     'bad-answer',
     `${endpoint.registry} continues ${what} at another host, ${url.host}`,
   );
+}
+
+/** A link with its parameters, whose values may have commas and semicolons between quotes. */
+const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"[^"]*"|[^\s",;]*))?)*)/g;
+/** Each parameter; quotes belong to a value. */
+const PARAMETER = /;\s*([^\s=;,"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s",;]*)))?/g;
+
+/** The address with the relation `next` in a `Link` header. Of several `rel`, the first counts. */
+function nextLink(header: string): string | undefined {
+  for (const [, address, parameters = ''] of header.matchAll(LINK)) {
+    const rel = Array.from(parameters.matchAll(PARAMETER)).find(([, name]) => name?.toLowerCase() === 'rel');
+    const [, , quoted, plain = ''] = rel ?? [];
+    if ((quoted ?? plain).toLowerCase().split(/\s+/).includes('next')) return address;
+  }
+  return undefined;
 }

@@ -211,9 +211,17 @@ function statementClaim(envelope: unknown, digest: string): Claim {
   return { says: String(predicateType), isSignature: predicateType === COSIGN_PREDICATE, predicate };
 }
 
-/** The JSON object in a statement. @throws Error for other JSON, or for a repeated key, which readers may read differently */
+/**
+ * The JSON object in a statement.
+ *
+ * @throws Error for other JSON, or for a key that is there twice: readers differ in which counts, and Go's take `Subject` for
+ *   `subject`
+ */
 function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> {
   const json: unknown = parseUniqueJson(bytes);
   if (!isObject(json)) throw new Error('the signed statement is not a JSON object');
+  const names = Object.keys(json).map((name) => name.toLowerCase());
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) throw new Error(`the signed statement has ${JSON.stringify(twice)} twice`);
   return json;
 }

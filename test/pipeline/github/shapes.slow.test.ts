@@ -231,7 +231,7 @@ const SHAPES: readonly Shape[] = [
     base: Object.fromEntries(
       ['sail', 'other', 'third'].map((name) => [
         `catalogs/v4.17/${name}/catalog.yaml`,
-        withMetadata(name, 'olm.bundle.object', { data: 'e30=' }),
+        withMetadata(name, 'olm.bundle.object', { data: csvOf(name) }),
       ]),
     ),
     head: Object.fromEntries(
@@ -312,6 +312,12 @@ const SHAPES: readonly Shape[] = [
     takes: 'allow',
   },
 ];
+
+/** A ClusterServiceVersion in the format of bundle objects. */
+function csvOf(displayName: string): string {
+  const csv = { kind: 'ClusterServiceVersion', spec: { displayName } };
+  return Buffer.from(JSON.stringify(csv)).toString('base64');
+}
 
 function withMetadata(name: string, type: string, value: object): string {
   const channel = {

@@ -24,7 +24,7 @@ export const command: Command = {
     out: { short: 'o', value: 'DIR', description: 'directory for the files and the state (default: mirror)' },
     prune: {
       description:
-        'delete images that earlier syncs with the same --out copied and no configuration of this mirror needs',
+        'delete images that earlier syncs with the same --out copied or found there and no configuration of this mirror needs',
     },
     name: {
       value: 'NAME',

@@ -37,10 +37,13 @@ describe('tags', () => {
     const pages: Record<string, { tags: string[]; link?: string }> = {
       '': { tags: ['a', 'b'], link: '</v2/a/tags/list?n=2&page=2>; rel="next"' },
       2: { tags: ['c'], link: '<list?n=2&page=3>; title="x"; rel=next' },
-      3: { tags: [] },
+      3: { tags: ['d'], link: '<list?n=2&page=4>; title="a, b; rel=last"; rel="last next"' },
+      4: { tags: ['e'], link: '<list>; rel=first; rel=next, <list?n=2&page=5>; x; REL = Next' },
+      5: { tags: [], link: '<list?n=2&page=6>; rev="next"' },
+      6: { tags: ['f'] },
     };
     const { host } = await listing((query) => pages[query.get('page') ?? ''] ?? {});
-    expect(await all(testClient([host]).listTags(at(host)))).toEqual(['a', 'b', 'c']);
+    expect(await all(testClient([host]).listTags(at(host)))).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
   test('page after page where there is no link', async () => {

@@ -62,13 +62,15 @@ interface Said {
   readonly result?: string;
   readonly type?: unknown;
   readonly digest?: string;
+  /** Further keys of the statement. */
+  readonly more?: object;
 }
 
-function statementOf(at: DigestReference, { result = 'PASSED', type = V01, digest = at.digest }: Said) {
+function statementOf(at: DigestReference, { result = 'PASSED', type = V01, digest = at.digest, more }: Said) {
   const [algorithm = '', hex = ''] = digest.split(':');
   const subject = [{ digest: { [algorithm]: hex } }];
   const predicate = { result };
-  return Buffer.from(JSON.stringify({ _type: type, subject, predicateType: SCAN, predicate }));
+  return Buffer.from(JSON.stringify({ _type: type, subject, predicateType: SCAN, predicate, ...more }));
 }
 
 const byKey = { kind: 'key', key: pemOf(keys.privateKey) } as const;
@@ -102,6 +104,18 @@ test('statements under the tag .att count, of this image only', async () => {
     },
   ]);
   expect(rejected.map(({ why }) => why)).toEqual(['it belongs to another image', 'it has no statement']);
+});
+
+test('a statement that names its subject twice, in two cases, does not count', async () => {
+  const { client, at } = await setUp();
+  const [algorithm = '', hex = ''] = at.digest.split(':');
+  const more = { Subject: [{ digest: { [algorithm]: hex } }] };
+  await putTag(client, at, 'att', [await layerOf(at, { more })]);
+  const { verified, rejected } = await verifySignatures(client, at, trust);
+  expect([verified, rejected.map(({ why }) => why)]).toEqual([
+    [],
+    ['the signed statement has "subject" twice'],
+  ]);
 });
 
 test('46: a failed check under the tag .att counts more than one that passed among the referrers', async () => {
