@@ -69,10 +69,9 @@ export function openMemory(path: string): CopyMemory {
 function locationsIn(text: string): Map<string, string> {
   const locations = new Map<string, string>();
   for (const line of text.split('\n')) {
-    const [key, location, more] = partsIn(line);
-    // Lines of three parts say that an upload was begun: `begunIn` reads them.
-    if (more === undefined && typeof key === 'string' && typeof location === 'string')
-      locations.set(key, location);
+    // Lines that say that an upload was begun are read too, under `begun`: no destination has that name.
+    const [key, location] = partsIn(line);
+    if (typeof key === 'string' && typeof location === 'string') locations.set(key, location);
   }
   return locations;
 }

@@ -107,9 +107,8 @@ function scheduleOf(
 ): MirrorSchedule {
   // Not at a whole hour, when most schedules run.
   const written = text('at') ?? '02:17';
-  const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(written) ?? [];
-  if (hour === undefined || minute === undefined)
-    throw usageError(command, `--at must be a time such as 02:17, not ${JSON.stringify(written)}`);
+  const time = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(written);
+  if (!time) throw usageError(command, `--at must be a time such as 02:17, not ${JSON.stringify(written)}`);
   const name = text('name') ?? NAME;
   if (!NAMES.test(name))
     throw usageError(
@@ -126,8 +125,8 @@ function scheduleOf(
     directory,
     config,
     to: needed('to'),
-    hour: Number(hour),
-    minute: Number(minute),
+    hour: Number(time[1]),
+    minute: Number(time[2]),
     prunes: flag('prune'),
     ...(signKey !== undefined && { signKey }),
     ...(credentials !== undefined && { authfile: credentials }),

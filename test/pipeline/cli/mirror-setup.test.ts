@@ -140,6 +140,8 @@ test('a configuration that a sync could not follow is refused', async () => {
 test.each([
   [['--at', '24:00'], '--at must be a time such as 02:17'],
   [['--at', '2:17'], '--at must be a time such as 02:17'],
+  [['--at', '102:17'], '--at must be a time such as 02:17'],
+  [['--at', '02:170'], '--at must be a time such as 02:17'],
 ])('%j is refused', async (words, why) => {
   const { setup } = scene();
   expect(await setup(...words)).toMatchObject({ exit: 2, err: expect.stringContaining(why) });

@@ -681,7 +681,7 @@ test('where uploads were opened is remembered by destination and digest, also wh
   memory.uploads('a@1')?.begun('http://r/1');
   memory.uploads('a@1')?.begun('http://r/2');
   memory.upload('a@1', 1)?.note('http://r/3');
-  writeFileSync(state, `${readFileSync(state, 'utf8')}["begun","a@1","cut`);
+  writeFileSync(state, `${readFileSync(state, 'utf8')}["a@1",3]\n["begun","a@1","cut`);
   expect(openMemory(state).uploads('a@1')?.earlier).toEqual(['http://r/1', 'http://r/2']);
   expect(openMemory(state).upload('a@1', 1)?.location).toBe('http://r/3');
   expect(openMemory(state).uploads('b@1')?.earlier).toEqual([]);
