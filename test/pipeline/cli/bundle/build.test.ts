@@ -152,6 +152,7 @@ test('a bundle with errors is not made, unless that is forced', async () => {
   const refused = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1');
   expect(refused.exit).toBe(1);
   expect(refused.err).toContain('(manifest/hidden-file)');
+  expect(refused.err).toContain('FAIL: 2 errors; no image was built\n');
   expect(existsSync(join(directory, 'images'))).toBe(false);
   expect(await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1', '--force')).toMatchObject({
     exit: 0,
@@ -181,4 +182,17 @@ test('81: a file that a link leads to is not packed from outside of the bundle',
   expect(await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1', '--force')).toMatchObject({
     exit: 0,
   });
+});
+
+test('a bundle with only warnings is made, and nothing is said of them', async () => {
+  const directory = sample();
+  for (const file of ['a.yaml', 'b.yaml'])
+    writeFileSync(
+      join(directory, 'manifests', file),
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+    );
+  const checked = await portolan(directory, 'bundle', 'validate', '.');
+  expect(checked).toMatchObject({ exit: 0, out: expect.stringContaining('warning: ') });
+  const built = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1');
+  expect(built).toMatchObject({ exit: 0, err: expect.not.stringContaining('warning: ') });
 });

@@ -48,6 +48,20 @@ test('a drawing asks neither for the package nor for the release of a property',
   expect(await run({ 'c/a': catalog(nothing) }, ['alpha', 'render-graph', 'c'])).toMatchObject({ code: 1 });
 });
 
+test('of bundles with one name a drawing reads the version of the first only', async () => {
+  const [first, second] = [ownProperty, '{"type":"olm.package","value":null}'].map((property) =>
+    catalog(property).split('\n').at(-1),
+  );
+  const drawn = (...bundles: unknown[]) =>
+    run({ 'c/a': catalog().split('\n').with(-1, bundles.join('\n')).join('\n') }, [
+      'alpha',
+      'render-graph',
+      'c',
+    ]);
+  expect(await drawn(first, second)).toMatchObject({ code: 0 });
+  expect(await drawn(second, first)).toMatchObject({ code: 1 });
+});
+
 test('keys of properties count in whatever case', async () => {
   const loud = '{"type":"olm.package","value":{"PACKAGENAME":"foo","Version":"1.0.0"}}';
   expect(await run({ 'c/a': catalog(loud) }, ['validate', 'c'])).toMatchObject({ code: 0, err: '' });
