@@ -68,3 +68,12 @@ test('two that set the same name do not go on for ever', async () => {
   expect(await foreign(rounds(10), SELF)).toBe(true);
   expect(await foreign(rounds(11), SELF)).toBe(false);
 });
+
+test('each own status that follows a foreign one counts once, however many foreign ones there are', async () => {
+  const round = [
+    [OTHER, 'success'],
+    [OTHER, 'pending'],
+    [SELF, 'failure'],
+  ] as const;
+  expect(await foreign(Array(10).fill(round).flat(), SELF)).toBe(true);
+});

@@ -19,3 +19,17 @@ test('tables end between rows, parts that may not be cut are left out, later one
   expect(text).toMatch(/^first\n\n\| a \|\n\|---\|\n\| 0 ü \|\n/);
   expect(text).toMatch(/\| \d+ ü \|\n\n(?:z\n\n)?The rest does not fit here; the full report has it\.\n$/);
 });
+
+test('what is first gets its room before a long table that stands before it', () => {
+  const last = 'z'.repeat(500);
+  const text = withinBudget(
+    [
+      { text: table(500), cuttable: true },
+      { text: last, isFirst: true },
+    ],
+    1000,
+  );
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000);
+  expect(text).toMatch(/^\| a \|\n/);
+  expect(text).toContain(last);
+});

@@ -142,3 +142,19 @@ test.each([
   const [line = ''] = /Reproduce: .*/.exec(markdownReport({ ...REPORT, authority })) ?? [];
   expect(line.endsWith(end)).toBe(true);
 });
+
+test('what was not checked and how to repeat the check have their room before long tables', () => {
+  const packages = Array.from({ length: 300 }, (_, at) => ({
+    name: `p${at}`,
+    catalogs: ['v4.20'],
+    classes: ['add-entry'],
+    details: [],
+  }));
+  const notes = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ what: `package ${at}`, why: 'it cannot be read' }));
+  const shown = (count: number): string =>
+    markdownReport({ ...REPORT, packages, unchecked: notes(count) } as CheckReport, { most: 4000 });
+  expect(shown(50)).toContain('package 49: it cannot be read');
+  expect(shown(50)).toContain('Reproduce: ');
+  expect(shown(300)).toContain('Not checked: package 0: ');
+});
