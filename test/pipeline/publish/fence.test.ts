@@ -1,5 +1,6 @@
 /** Every interleaving of publishers, by a search over the states that the real functions can be in. */
 import { describe, expect, test } from 'vitest';
+import { gitFence } from '../../../pipeline/publish/fence-git.ts';
 import { compactSet } from '../../fakes/compact-set.ts';
 import { digestOf, type Exploration, explore } from '../../fakes/publishers.ts';
 
@@ -68,4 +69,13 @@ describe('publishers of commits 1 < 2 < … and the reconciler, in any order, at
     const { ends } = await explore({ publishers: 2, faults: 0, lookOnce: true });
     expect([...ends].sort()).toEqual([digestOf(1), digestOf(2)]);
   });
+});
+
+test('a fence is at a URL of HTTP or of a file; a text that has one in it is refused with a hint', () => {
+  const settings = {};
+  for (const repository of ['http://git.example.com/fence', 'https://git.example.com/fence', 'file:///fence'])
+    expect(() => gitFence({ repository, settings })).not.toThrow();
+  expect(() => gitFence({ repository: 'git+https://git.example.com/fence', settings })).toThrow(
+    expect.objectContaining({ code: 'usage', hint: expect.stringContaining('https://') }),
+  );
 });
