@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compileLayout, type LayoutPattern, patternDefect } from '../../../pipeline/policy/layout.ts';
+import { bundleFolderOf, compileLayout, type LayoutPattern, patternDefect } from '../../../pipeline/policy/layout.ts';
 import { matchesGlob } from '../../../pipeline/text.ts';
 
 const PATTERNS: LayoutPattern[] = [
@@ -128,4 +128,15 @@ test('globs take their signs literally but for *', () => {
 
 test('a pattern of many stars costs no time', () => {
   expect(matchesGlob(`${'*a'.repeat(60)}*b`, 'a'.repeat(128))).toBe(false);
+});
+
+test.each([
+  ['operators/{package}/{version}/**', 'operators/etcd/1.0.0/manifests/a.yaml', 'operators/etcd/1.0.0'],
+  ['operators/{package}/{version}', 'operators/etcd/1.0.0', 'operators/etcd/1.0.0'],
+  ['operators/{package}/bundle/manifests/**', 'operators/etcd/bundle/manifests/a.yaml', 'operators/etcd/bundle'],
+  ['operators/{package}/bundle/Dockerfile', 'operators/etcd/bundle/Dockerfile', 'operators/etcd/bundle'],
+  ['operators/{package}/**/a.yaml', 'operators/etcd/x/a.yaml', 'operators/etcd'],
+  ['manifests/**', 'manifests/a.yaml', ''],
+])('the pattern %s has the bundle of %s in the directory "%s"', (pattern, path, folder) => {
+  expect(bundleFolderOf(compileLayout([{ kind: 'bundle', pattern }]), path)).toBe(folder);
 });

@@ -160,6 +160,8 @@ describe('a pattern of CODEOWNERS', () => {
     ['/docs/[ab]', 'catalogs/x', false],
     ['docs/[ab]', 'catalogs/x', true],
     ['/do*s/[ab]', 'catalogs/x', true],
+    ['docs/api/[ab]', 'docs/api/a', true],
+    ['/docs/api/[ab]', 'docs/web/x', false],
   ])('attack 41: %j is not supported; might it match %s: %s', (pattern, path, expected) => {
     const { isSupported, matches } = parsePattern(pattern);
     expect([isSupported, matches(path)]).toEqual([false, expected]);
