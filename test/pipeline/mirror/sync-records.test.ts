@@ -95,3 +95,7 @@ test('an image is needed by its tag, and by its digest under another tag of the 
   expect(whoNeeds([record], { source, destination: 'mirror.example.com/olm/copy:v1' })).toBeUndefined();
   expect(whoNeeds([record], { ...image('v2'), source: 'quay.io/acme/app:v2' })).toBeUndefined();
 });
+
+test('a configuration needs the same, in whatever order its mapping names the images', () => {
+  expect(needsOf([], ['b', 'c', 'a'].map(image))).toEqual(needsOf([], ['a', 'b', 'c'].map(image)));
+});

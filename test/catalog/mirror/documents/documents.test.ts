@@ -36,3 +36,20 @@ spec:
     { severity: 'error', message: expect.stringContaining('"*.mirror.org" is not a valid image location') },
   ]);
 });
+
+test('a migrated policy keeps its labels and annotations, but not what kubectl or a mistake left there', () => {
+  const { objects } = readObjects(
+    `apiVersion: operator.openshift.io/v1alpha1
+kind: ImageContentSourcePolicy
+metadata:
+  name: p
+  labels: { team: storage, tier: 1 }
+  annotations: { note: ours, count: 2, kubectl.kubernetes.io/last-applied-configuration: '{}' }
+spec:
+  repositoryDigestMirrors: [{ source: example.com/a, mirrors: [mirror.org/a] }]
+`,
+    'icsp.yaml',
+  );
+  const [migrated] = migratePolicies(objects).objects;
+  expect(migrated?.metadata).toEqual({ name: 'p', labels: { team: 'storage' }, annotations: { note: 'ours' } });
+});
