@@ -73,6 +73,13 @@ test('values of descriptors stay as they are spelled when manifests give way', a
   expect(out.replaceAll(/\s/g, '')).toContain('"value":{"b":">","a":1}');
 });
 
+test('packages are listed with the display name of their default channel, in columns', async () => {
+  const shown = object(csv('{"displayName":"Foo Café"}'));
+  expect((await run({ 'c/a': catalog(ownProperty, shown) }, ['alpha', 'list', 'packages', 'c'])).out).toBe(
+    'NAME  DISPLAY NAME  DEFAULT CHANNEL\nfoo   Foo Café      c\n',
+  );
+});
+
 test('a ClusterServiceVersion that is YAML to one reader and no JSON to the other', async () => {
   const twice = object(`${csv('{"displayName":"Foo"}')}\n${csv('{}')}`);
   expect((await run({ 'c/a': catalog(ownProperty, twice) }, ['alpha', 'list', 'packages', 'c'])).out).toBe(

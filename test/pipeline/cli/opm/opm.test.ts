@@ -105,6 +105,12 @@ describe('migrate', () => {
     expect((await run('migrate c out')).err).toContain('must be empty');
   });
 
+  test('writes into an empty folder', async () => {
+    write('c/catalog.yaml', ferry);
+    mkdirSync(join(work, 'out'));
+    expect(await run('migrate c out')).toMatchObject({ code: 0 });
+  });
+
   test.each(['../b', '.git', 'x/.GIT', '.', 'x/', './a', 'x/../a'])(
     'a package with the name %s writes nothing',
     async (name) => {
