@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { bundleFolderOf, compileLayout, type LayoutPattern, patternDefect } from '../../../pipeline/policy/layout.ts';
+import {
+  bundleFolderOf,
+  compileLayout,
+  type LayoutPattern,
+  patternDefect,
+} from '../../../pipeline/policy/layout.ts';
 import { matchesGlob } from '../../../pipeline/text.ts';
 
 const PATTERNS: LayoutPattern[] = [
@@ -133,7 +138,11 @@ test('a pattern of many stars costs no time', () => {
 test.each([
   ['operators/{package}/{version}/**', 'operators/etcd/1.0.0/manifests/a.yaml', 'operators/etcd/1.0.0'],
   ['operators/{package}/{version}', 'operators/etcd/1.0.0', 'operators/etcd/1.0.0'],
-  ['operators/{package}/bundle/manifests/**', 'operators/etcd/bundle/manifests/a.yaml', 'operators/etcd/bundle'],
+  [
+    'operators/{package}/bundle/manifests/**',
+    'operators/etcd/bundle/manifests/a.yaml',
+    'operators/etcd/bundle',
+  ],
   ['operators/{package}/bundle/Dockerfile', 'operators/etcd/bundle/Dockerfile', 'operators/etcd/bundle'],
   ['operators/{package}/**/a.yaml', 'operators/etcd/x/a.yaml', 'operators/etcd'],
   ['manifests/**', 'manifests/a.yaml', ''],

@@ -51,5 +51,9 @@ spec:
     'icsp.yaml',
   );
   const [migrated] = migratePolicies(objects).objects;
-  expect(migrated?.metadata).toEqual({ name: 'p', labels: { team: 'storage' }, annotations: { note: 'ours' } });
+  expect(migrated?.metadata).toEqual({
+    name: 'p',
+    labels: { team: 'storage' },
+    annotations: { note: 'ours' },
+  });
 });
