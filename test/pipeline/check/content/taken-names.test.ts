@@ -76,10 +76,19 @@ test('a package that comes as a bundle directory alone is looked up, too', async
   expect(taken).toEqual([`${IS_NEW} public has a package with this name`]);
 });
 
+/** One package in each file, none of them named after it; the last file has the given one. */
+function manyFiles(last: string): Files {
+  const names = [...Array.from({ length: 159 }, (_, i) => `other-${i}`), last];
+  return Object.fromEntries(
+    names.map((name, i) => [`v4.19/x${String(i).padStart(3, '0')}.json`, operator(name, ['1.0.0'])]),
+  );
+}
+
 test.each<[string, Files]>([
   ['packages below versions', { 'v4.19/catalog/quay/catalog.json': operator('quay', ['1.0.0']) }],
   ['a file for a whole catalog', { 'v4.19.json': operator('etcd', ['1.0.0']) + operator('quay', ['1.0.0']) }],
   ['bundle directories alone', bundleFiles('quay', '1.0.0')],
+  ['more files alike than show the layout', manyFiles('quay')],
 ])('a clone of another repository is given with --other-catalogs: %s', async (_, files) => {
   const clone = cloneWith(files);
   const free = cloneWith({ 'v4.19/catalog/etcd/catalog.json': operator('etcd', ['1.0.0']) });
