@@ -3,7 +3,7 @@
  * the head, so a file that the merge changes further has none.
  */
 
-import type { Finding } from '../../catalog/finding.ts';
+import type { Correction, Finding } from '../../catalog/finding.ts';
 import { correctedLine } from '../../catalog/yaml/correction.ts';
 import type { Change } from '../change/change.ts';
 import { mergeBases } from '../git/merge.ts';
@@ -40,7 +40,9 @@ export async function suggestionsFor(
   repository: Repository,
   { base, head, change, findings, ...given }: Suggesting,
 ): Promise<Suggestion[]> {
-  const correctable = findings.filter(({ correction }) => correction !== undefined);
+  const correctable = findings.flatMap((one) =>
+    one.correction ? [{ ...one, correction: one.correction }] : [],
+  );
   if (correctable.length === 0) return [];
   // Of several common ancestors any one serves, if it is always the same one.
   const ancestor = given.ancestor ?? (await mergeBases(repository, base, head)).sort()[0];
@@ -48,8 +50,7 @@ export async function suggestionsFor(
   const linesOf = linesReader(repository, { ancestor, head });
   const suggestions: Suggestion[] = [];
   for (const finding of correctable) {
-    const { location = finding.location } = finding.correction ?? {};
-    for (const file of filesAlike(change, location.file)) {
+    for (const file of filesAlike(change, finding.correction.location.file)) {
       if (suggestions.length === MOST_SUGGESTIONS) return suggestions;
       const suggestion = suggestionOf(finding, file, await linesOf(file));
       if (suggestion) suggestions.push(suggestion);
@@ -57,6 +58,8 @@ export async function suggestionsFor(
   }
   return suggestions;
 }
+
+type Correctable = Finding & { readonly correction: Correction };
 
 /** A file of the merged tree, by path and id. */
 interface MergedFile {
@@ -83,13 +86,13 @@ interface HeadLines {
  * the text has hidden characters.
  */
 function suggestionOf(
-  { rule, message, correction }: Finding,
+  { rule, message, correction }: Correctable,
   { path }: MergedFile,
   head: HeadLines | undefined,
 ): Suggestion | undefined {
-  const line = correction?.location.line ?? 0;
+  const { line } = correction.location;
   const before = head?.lines[line - 1];
-  if (!correction || before === undefined || !head?.own(line)) return undefined;
+  if (before === undefined || !head?.own(line)) return undefined;
   const after = correctedLine(before, correction);
   // Do not offer hidden text as a suggestion that one click applies.
   if (
