@@ -141,6 +141,17 @@ test('helm gets files of values in their order, then the values of the configura
   }
 });
 
+test('a library is not rendered, which helm refuses: it is ready, and has no images', async () => {
+  const { directory, config, run } = await scene(fakeHelm({ err: 'not installable', exit: 1 }));
+  chartAt(join(directory, 'chart'), {}, 'type: library\n');
+  config(LOCAL);
+  expect(await run('sync')).toMatchObject({
+    exit: 0,
+    err: '',
+    out: expect.stringContaining('1 of 1 chart\n'),
+  });
+});
+
 test('an image that is nowhere: its chart is not ready, and the others are copied', async () => {
   const bin = fakeHelm('');
   const { directory, source, config, run } = await scene(bin);

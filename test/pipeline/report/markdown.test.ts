@@ -4,6 +4,7 @@ import type { PackageDiff } from '../../../catalog/olm/diff.ts';
 import { joinedDiffs } from '../../../pipeline/check/content/catalog-rules.ts';
 import type { CheckReport } from '../../../pipeline/check/report.ts';
 import { markdownReport } from '../../../pipeline/report/markdown.ts';
+import { mermaidText } from '../../../pipeline/report/pictures/mermaid.ts';
 import { GREEN } from '../../fakes/report.ts';
 
 const REPORT: CheckReport = {
@@ -157,4 +158,26 @@ test('what was not checked and how to repeat the check have their room before lo
   expect(shown(50)).toContain('package 49: it cannot be read');
   expect(shown(50)).toContain('Reproduce: ');
   expect(shown(300)).toContain('Not checked: package 0: ');
+});
+
+test('a diagram beyond the share of a report that diagrams may take is left out, the changes are told', () => {
+  const stops = Array.from({ length: 30 }, (_, at) => ({
+    ...{ bundle: `v${at}`, label: `v${at}`, kind: 'added', isHead: at === 29, stuck: [], why: {} },
+    hops: at === 29 ? [] : [{ to: `v${at + 1}`, olm: ['v0', 'v1'], kind: 'added' }],
+  }));
+  const lane = { channel: 'stable', isDefault: true, kind: 'same', isChanged: true, stops };
+  const diff = {
+    package: 'etcd',
+    catalogs: ['v4.20'],
+    channels: [],
+    bundles: [],
+    deprecations: [],
+    fates: [],
+    graph: { package: 'etcd', lanes: [lane] },
+  } as unknown as CheckReport['diffs'][number];
+  // Two would fit, and take four fifths.
+  const most = 2.5 * (mermaidText(diff.graph, true) ?? '').length;
+  const text = markdownReport({ ...REPORT, diffs: [diff, { ...diff, catalogs: ['v4.21'] }] }, { most });
+  expect(text.match(/^```mermaid$/gm)).toHaveLength(1);
+  expect(text).toContain('Changes in the files: etcd (v4.21)');
 });
