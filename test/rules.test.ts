@@ -82,6 +82,13 @@ describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id)
   });
 });
 
+test('a version or release that is not valid is a finding of its package, which a waiver can name', async () => {
+  const folder = join(ROOT, 'bundle/version');
+  const found = await Promise.all(fixturesIn(folder).states.map((file) => judgeState(folder, file)));
+  const packages = found.flat().flatMap((one) => (one.rule === 'bundle/version' ? [one.package] : []));
+  expect(packages).toEqual(['etcd', 'etcd']);
+});
+
 const PAGE = readFileSync('docs/rules.md', 'utf8');
 /** What no edit of a file fixes: its size, and what registries know of an image. */
 const WITHOUT_FIX = ['manifest/size', 'platform/unknown'];

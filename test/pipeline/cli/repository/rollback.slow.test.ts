@@ -1,7 +1,7 @@
 /** The way back as a way forward: a branch with one new commit, once who is stranded is accepted. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type SampleRepository, sampleRepository } from '../../../fakes/sample.ts';
-import { portolan, type Ran } from '../../../fakes/terminal.ts';
+import { portolan, type Ran, runCommand } from '../../../fakes/terminal.ts';
 
 let sample: SampleRepository;
 let head: string;
@@ -47,4 +47,24 @@ test('what cannot be rolled back to', async () => {
   });
   const none = await portolan(sample.directory, 'rollback', 'v9', '--base', 'release', '--to', sample.base);
   expect(none).toMatchObject({ exit: 2, err: expect.stringContaining('has a catalog "v9"') });
+});
+
+test.each([
+  ['2026-03-01T12:00:00Z', 0],
+  ['2026-03-02T00:00:00Z', 1],
+])('a waiver until 2026-03-01 lets a rollback pass to the end of that day: %s', async (time, exit) => {
+  const own = sampleRepository();
+  onTestFinished(own.remove);
+  const policy = own.git('show', `${own.base}:.github/portolan.yaml`);
+  const rules = ['head-regression', 'upgrade-lost-v1', 'strands-installed-v0', 'strands-installed-v1'];
+  const waivers = rules.map(
+    (rule) => `{rule: graph/${rule}, package: harbour-operator, until: 2026-03-01, reason: known}`,
+  );
+  const branch = own.commit(
+    { '.github/portolan.yaml': `${policy}\nwaivers: [${waivers.join(', ')}]\n` },
+    { parents: [own.addition] },
+  );
+  const words = ['rollback', 'v4.20', '--base', branch, '--to', own.base];
+  const ran = await runCommand(words, { directory: own.directory, now: () => new Date(time) });
+  expect(ran.exit, ran.err).toBe(exit);
 });
