@@ -44,6 +44,8 @@ export interface Copy {
   readonly from: string | undefined;
   /** Undefined where only a build knows one. */
   readonly sources: readonly string[] | undefined;
+  /** Whether archives are unpacked, whatever they are called. */
+  readonly unpacks: boolean;
   /** An absolute path; with a slash at its end if it is written so. */
   readonly to: string | undefined;
 }
@@ -99,13 +101,16 @@ function instructionsIn(text: string): Instruction[] {
   const continuation = escapeOf(lines);
   let open: { parts: string[]; line: number } | undefined;
   for (let i = 0; i < lines.length; i++) {
-    const line = (lines[i] ?? '').trim();
+    const written = (lines[i] ?? '').trimEnd();
+    const line = written.trimStart();
     if (line === '' || line.startsWith('#')) continue;
     const goesOn = line.endsWith(continuation);
+    // A word may go on in the next line: nothing comes between the two, and blanks in front of the second belong to it.
+    const part = open ? written : line;
     open ??= { parts: [], line: i + 1 };
-    open.parts.push(goesOn ? line.slice(0, -1) : line);
+    open.parts.push(goesOn ? part.slice(0, -1) : part);
     if (goesOn) continue;
-    const instruction = instructionOf(open.parts.join(' '), open.line);
+    const instruction = instructionOf(open.parts.join(''), open.line);
     const end = endOfHereDocuments(instruction, lines, i + 1);
     // What RUN gets so is its program; for COPY and ADD it is the content of a file, which nobody asks for.
     const program = instruction.word === 'RUN' ? lines.slice(i + 1, end) : [];
@@ -113,7 +118,7 @@ function instructionsIn(text: string): Instruction[] {
     i = end - 1;
     open = undefined;
   }
-  if (open) found.push(instructionOf(open.parts.join(' '), open.line));
+  if (open) found.push(instructionOf(open.parts.join(''), open.line));
   return found;
 }
 
@@ -233,7 +238,10 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Scope): void 
       }
     }
   }
-  if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage), stage.folder);
+  if (word === 'WORKDIR') {
+    const folder = absolute(filledIn(withoutQuotes(rest), stage), stage.folder);
+    stage.folder = folder === undefined ? undefined : `/${inContext(folder)}`;
+  }
   if (word === 'SHELL') stage.shell = `${(listOf(rest) ?? [rest]).join(' ')} `;
   if (word === 'RUN')
     stage.runs.push({ text: `${stage.shell}${programOf(rest, stage)}`, folder: stage.folder });
@@ -282,9 +290,6 @@ function setArguments(
 /** Flags of COPY and ADD that leave files out, or put them elsewhere than their sources say. */
 const SELECTING = /^--(?:exclude|parents)(?:=|$)/;
 
-/** Archives, which ADD unpacks. */
-const ARCHIVE = /\.(?:tar|tgz|tbz2?|txz|gz|bz2|xz|zst)$/i;
-
 /** Reads the operands of COPY or ADD: words or, for paths with spaces, a JSON list. */
 function copyOf({ word: name, rest }: Instruction, stage: OpenStage): Copy {
   const words = rest.includes('[') ? (listOf(rest) ?? tokensOf(rest)) : tokensOf(rest);
@@ -294,12 +299,12 @@ function copyOf({ word: name, rest }: Instruction, stage: OpenStage): Copy {
     .map((word) => filledIn(withoutQuotes(word), stage));
   const from = flags.find((flag) => flag.startsWith('--from='))?.slice('--from='.length);
   const sources = filled.slice(0, -1);
-  const isKnown = (source: string | undefined): source is string =>
-    source !== undefined && !(name === 'ADD' && ARCHIVE.test(source));
+  const isKnown = (source: string | undefined): source is string => source !== undefined;
   const selects = flags.some((flag) => SELECTING.test(flag) && flag !== '--parents=false');
   return {
     from,
     sources: !selects && sources.every(isKnown) ? sources : undefined,
+    unpacks: name === 'ADD',
     to: absolute(filled.at(-1), stage.folder),
   };
 }
@@ -318,7 +323,7 @@ function listOf(rest: string): string[] | undefined {
 
 function absolute(path: string | undefined, folder: string | undefined): string | undefined {
   if (path === undefined || path.startsWith('/')) return path;
-  return folder === undefined ? undefined : `${folder.replace(/\/$/, '')}/${path.replace(/^\.\/?/, '')}`;
+  return folder === undefined ? undefined : `${folder.replace(/\/$/, '')}/${path.replace(/^\.(?:\/|$)/, '')}`;
 }
 
 /** `a=b "c"="d e"`, or `a b` for one pair. */

@@ -283,12 +283,14 @@ function isFile(place: Place): place is CopiedFile {
 }
 
 /** What an instruction copies. */
-function copiedBy({ from, sources, to }: Copy, stage: Stage, context: Context): readonly Place[] {
+function copiedBy({ from, sources, unpacks, to }: Copy, stage: Stage, context: Context): readonly Place[] {
   if (to === undefined) return [ANYTHING];
   const unknown: readonly Place[] = [{ source: undefined, path: withoutSlash(to) }];
   if (sources === undefined) return unknown;
   if (from === undefined) {
-    return sources.flatMap((source): readonly Place[] => copiesOf(source, to, context) ?? unknown);
+    return sources.flatMap(
+      (source): readonly Place[] => copiesOf(source, { to, unpacks }, context) ?? unknown,
+    );
   }
   const other = stageBefore(stage, from, context.stages);
   return sources.flatMap(
@@ -331,7 +333,7 @@ function fileIn(to: string, path: string): string {
  */
 function copiesOf(
   written: string,
-  to: string,
+  { to, unpacks }: { readonly to: string; readonly unpacks: boolean },
   { folder, files, isLeftOut }: Context,
 ): readonly CopiedFile[] | undefined {
   if (PATTERN.test(written) || written.includes('://')) return undefined;
@@ -341,6 +343,8 @@ function copiesOf(
     const top = path === own ? '' : folder;
     if (files[firstAt(files, path)] === path) {
       if (isLeftOut(top, path)) return [];
+      // A file that is not the text of a catalog may be an archive, whatever its name.
+      if (unpacks && !/\.(?:ya?ml|json)$/i.test(path)) return undefined;
       return [{ source: path, path: fileIn(to, path) }];
     }
     // In the order of characters, 0 comes right after the slash.

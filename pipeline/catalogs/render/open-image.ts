@@ -122,8 +122,11 @@ async function platformManifest(
   if (parsed.kind === 'image') return parsed;
   const own = ARCHITECTURES.get(arch()) ?? arch();
   const linux = parsed.manifests.filter(({ platform }) => platform?.os === 'linux');
+  const ofOwn = linux.filter(({ platform }) => platform?.architecture === own);
   const chosen =
-    linux.find(({ platform }) => platform?.architecture === own) ??
+    // A variant may need more than this machine has: containers/image takes the one without.
+    ofOwn.find(({ platform }) => platform?.variant === undefined) ??
+    ofOwn[0] ??
     parsed.manifests.find(
       ({ platform, artifactType }) => platform === undefined && artifactType === undefined,
     ) ??

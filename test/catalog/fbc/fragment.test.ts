@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { fragmentIn } from '../../../catalog/fbc/fragment.ts';
 
-const FILES = ['catalog.tar.gz', 'catalog/c.yaml', 'other.tar'];
+const FILES = ['catalog.tar.gz', 'catalog/c.yaml', 'notes.txt', 'other.tar'];
 const COPY = 'COPY catalog /configs';
 const KNOWN = [{ source: 'catalog/c.yaml', path: '/configs/c.yaml' }];
 
@@ -19,6 +19,7 @@ test.each<readonly string[]>([
   // The lines of a here-document are not instructions.
   ['RUN <<EOF', 'COPY other /etc', 'EOF'],
   ['ADD other.tar /etc/'],
+  ['RUN rm -rf /con\\', '  figs/a'],
   ['COPY <<A <<"B" /etc/', 'COPY other /configs', 'A', 'RUN render > /configs/x', 'B'],
   ['RUN <<EOF', 'opm serve /configs --cache-dir=/tmp/cache --cache-only', 'EOF'],
   ['RUN cat <<-EOF > /etc/motd', 'FROM scratch', '\tEOF'],
@@ -34,6 +35,10 @@ test.each<readonly string[]>([
   ['COPY --exclude=c.yaml catalog /configs'],
   ['COPY --parents catalog /configs'],
   ['ADD catalog.tar.gz /configs'],
+  ['ADD notes.txt /configs/'],
+  ['WORKDIR /tmp', 'WORKDIR ../configs', 'RUN rm -rf a'],
+  ['RUN rm -rf /con\\', 'figs/a'],
+  ['RUN rm -rf /con\\ ', '# a comment', '', 'figs/a'],
   ['RUN opm render x > /configs/c.yaml'],
   ['RUN mkdir -p /configs/x && cp /x /configs/x'],
   ['RUN opm render x > /configs/c.yaml && opm serve /configs --cache-dir=/tmp/cache --cache-only'],

@@ -169,6 +169,28 @@ test('of a list without platforms the first image is read, and artifacts are not
   await opened.close();
 });
 
+test('of a list with variants the image without one is read', async () => {
+  const far = await registry();
+  const client = clientFor(far);
+  const { image } = await built();
+  const [own] = image.manifests;
+  if (!own) throw new Error('nothing was built');
+  const other = sampleImage();
+  const entry = ({ mediaType, bytes }: Manifest) => described(mediaType, Buffer.from(bytes));
+  const type = 'application/vnd.oci.image.index.v1+json';
+  const platform = { os: 'linux', architecture: process.arch === 'x64' ? 'amd64' : process.arch };
+  const manifests = [
+    { ...entry(other.root), platform: { ...platform, variant: 'v9' } },
+    { ...entry(own), platform },
+  ];
+  const root = manifestOf(type, { schemaVersion: 2, mediaType: type, manifests });
+  const content = { root, manifests: [other.root, own], blobs: [...other.blobs, ...image.blobs] };
+  await pushImage(client, parseReference(`${far.host}/org/catalog:v1`), { image: content });
+  const opened = await openCatalog(`${far.host}/org/catalog:v1`, { directory: '.', registry: () => client });
+  expect(await rendered(opened.source)).toBe(await rendered(directorySource(SAMPLE)));
+  await opened.close();
+});
+
 function folderless(): string {
   return process.cwd();
 }
