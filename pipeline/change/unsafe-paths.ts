@@ -176,8 +176,8 @@ async function sharedNames(
   const seen = new Map<string, string>();
   const shared = new Map<string, string>();
   for (const { name } of tree ? await objects.tree(tree.id) : []) {
-    // Upper case first: it also joins letters such as `ß` and `SS`.
-    const key = name.normalize('NFKC').toUpperCase().toLowerCase();
+    // Upper case between the two joins `ß` and `SS`, lower case before it `ß` and its capital.
+    const key = name.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
     const other = seen.get(key);
     if (other === undefined) seen.set(key, name);
     else {

@@ -199,7 +199,7 @@ export interface Ancestry {
 // How people mark a pull request that must not be merged yet.
 
 /** Labels that mark a pull request as waiting. */
-const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
+const HOLD = /^(?:hold|wip|do-not-merge)(?![a-z0-9])/i;
 
 /** Whether a label keeps a pull request from being merged. */
 export function isHold(label: string): boolean {

@@ -522,9 +522,11 @@ describe('what a tree may hold', () => {
       ]);
     }
     const accents = { 'catalogs/e\u0301': 'x', 'catalogs/\u00e9': 'y' };
-    expect((await judge({ author: 'alice', head: accents })).change.unsafe.map(({ rule }) => rule)).toEqual([
-      'path/collision',
-    ]);
+    const sharp = { 'catalogs/\u00df': 'x', 'catalogs/\u1e9e': 'y' };
+    for (const head of [accents, sharp])
+      expect((await judge({ author: 'alice', head })).change.unsafe.map(({ rule }) => rule)).toEqual([
+        'path/collision',
+      ]);
     const beside = { 'readme.md': 'x', 'docs/e\u0301': 'x', 'docs/\u00e9': 'y' };
     expect((await judge({ author: 'alice', head: beside })).change.unsafe).toEqual([]);
   });

@@ -76,6 +76,7 @@ describe.each(['together', 'apart', 'apart, after the one failed'] as const)('re
   test.each<[string, State]>([
     ['a review', { reviews: [APPROVED] }],
     ['a draft', { open: [{ ...PULL, draft: true }] }],
+    ['a hold with a reason', { open: [{ ...PULL, labels: ['Hold (until Friday)'] }] }],
     ['a hold', { open: [{ ...PULL, labels: ['do-not-merge/hold'] }] }],
     ['another base', { open: [{ ...PULL, base: { branch: 'release' } }] }],
     ['another author', { open: [{ ...PULL, author: CAROL }] }],
@@ -85,7 +86,7 @@ describe.each(['together', 'apart', 'apart, after the one failed'] as const)('re
 
   test('a comment and another label are none', async () => {
     const reviews: GivenReview[] = [{ ...APPROVED, state: 'commented' }];
-    const open = [{ ...PULL, labels: ['bug'] }];
+    const open = [{ ...PULL, labels: ['bug', 'holding', 'wipe'] }];
     expect(await freshness({ reviews, open })).toEqual({ kind: 'current' });
   });
 
