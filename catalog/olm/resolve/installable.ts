@@ -6,7 +6,6 @@ import type { Bundle } from '../../fbc/model.ts';
 import { appendToGroup } from '../../go/grouped.ts';
 import { resolveNamespace } from './namespace.ts';
 import { isHere, isMet, providersOf } from './provider.ts';
-import { packageIn } from './requirement.ts';
 import { type Node, offerOfBundle, type Scope, type ScopeCatalog, spendEffort } from './snapshot.ts';
 import { requirementsOfOffer } from './unreadable.ts';
 
@@ -73,7 +72,7 @@ function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
     for (const requirement of requirementsOfOffer(scope, offerOfBundle(one))) {
       if (!isHere(scope, requirement)) continue;
       spendEffort(scope, 1);
-      const there = byName.get(packageIn(requirement) ?? '') ?? [];
+      const there = requirement.packages.flatMap((name) => byName.get(name) ?? []);
       if (there.some((other) => requirement.holds(offerOfBundle(other)))) continue;
       const next = firstOf(providersOf(scope, requirement), fits);
       if (!next) return [];

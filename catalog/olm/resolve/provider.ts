@@ -2,7 +2,7 @@
 import type { Bundle, Catalog, Package } from '../../fbc/model.ts';
 import { appendToGroup } from '../../go/grouped.ts';
 import { onceFor } from '../../go/once.ts';
-import { keysOf, packageIn, type Requirement } from './requirement.ts';
+import { keysOf, type Requirement } from './requirement.ts';
 import { lanesOf, offerOfBundle, type Scope, spendEffort } from './snapshot.ts';
 
 /** The keys of what the bundles of a package offer; see `keysOf`. */
@@ -43,10 +43,11 @@ export function packageMeets(ofPackage: Package, { holds }: Requirement): boolea
   return bundlesInOrder(ofPackage).some((bundle) => holds(offerOfBundle(bundle)) && mayProvide(bundle));
 }
 
-/** Whether a requirement is of a package that a catalog of a scope has. */
-export function isHere({ catalogs }: Scope, requirement: Requirement): boolean {
-  const name = packageIn(requirement) ?? '';
-  return catalogs.some(({ catalog }) => (catalog.packages.get(name)?.channels.size ?? 0) > 0);
+/** Whether a requirement is of packages that the catalogs of a scope have, each of them. */
+export function isHere({ catalogs }: Scope, { packages }: Requirement): boolean {
+  const has = (name: string): boolean =>
+    catalogs.some(({ catalog }) => (catalog.packages.get(name)?.channels.size ?? 0) > 0);
+  return packages.length > 0 && packages.every(has);
 }
 
 /** The bundles that satisfy a requirement, by package and channel, those closest to a head first. */

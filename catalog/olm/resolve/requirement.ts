@@ -30,6 +30,8 @@ export interface Offer {
 export interface Requirement {
   /** A key, one of `keysOf` the offer, that every offer meeting it has; undefined if offers with different keys may. */
   readonly key: string | undefined;
+  /** Packages of which every offer that meets it has one; empty if others may. */
+  readonly packages: readonly string[];
   /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
   readonly text: string;
   /** Whether an offer meets it; not where that is undecided, which `graph/unreadable-requirement` reports. */
@@ -39,7 +41,11 @@ export interface Requirement {
 }
 
 /** Makes a requirement. A bundle for which it cannot be decided does not meet it. */
-function requirement(text: string, decide: Requirement['decide'], key?: string): Requirement {
+function requirement(
+  text: string,
+  decide: Requirement['decide'],
+  { key, packages = [] }: Partial<Pick<Requirement, 'key' | 'packages'>> = {},
+): Requirement {
   const holds = (offer: Offer): boolean => {
     try {
       return decide(offer);
@@ -48,11 +54,11 @@ function requirement(text: string, decide: Requirement['decide'], key?: string):
       throw error;
     }
   };
-  return { key, text, holds, decide };
+  return { key, packages, text, holds, decide };
 }
 
 /** The package of a requirement that names one. */
-export function packageIn({ key }: Requirement): string | undefined {
+function packageIn({ key }: Requirement): string | undefined {
   return key?.startsWith(PACKAGE) ? key.slice(PACKAGE.length) : undefined;
 }
 
@@ -177,7 +183,7 @@ function decode(value: unknown, shape: StructShape): Readonly<Record<string, str
 function gvkRequired({ group = '', version = '', kind = '' }: Readonly<Record<string, string>>): Requirement {
   const key = gvkKey(group, version, kind);
   const text = `providing an API with group: ${group}, version: ${version}, kind: ${kind}`;
-  return requirement(text, ({ gvks }) => has(gvks, key), `gvk ${key}`);
+  return requirement(text, ({ gvks }) => has(gvks, key), { key: `gvk ${key}` });
 }
 
 /** The requirement of a package in a range of versions. @throws RequirementError for a range that OLM cannot read */
@@ -192,7 +198,7 @@ function packageRequired(fields: Readonly<Record<string, string>>): Requirement 
       text,
       ({ packages, versions }) =>
         has(packages, packageName) && versions.some((version) => satisfies(version, range)),
-      `${PACKAGE}${packageName}`,
+      { key: `${PACKAGE}${packageName}`, packages: [packageName] },
     );
   } catch (error) {
     if (error instanceof VersionError) throw new RequirementError(error.message);
@@ -201,7 +207,7 @@ function packageRequired(fields: Readonly<Record<string, string>>): Requirement 
 }
 
 function labelRequired({ label = '' }: Readonly<Record<string, string>>): Requirement {
-  return requirement(`with label: ${label}`, ({ labels }) => has(labels, label), `label ${label}`);
+  return requirement(`with label: ${label}`, ({ labels }) => has(labels, label), { key: `label ${label}` });
 }
 
 /** Largest olm.constraint that OLM reads, in bytes of JSON. */
@@ -248,15 +254,19 @@ const COMPOUND: readonly (readonly [string, (parts: readonly Requirement[]) => R
   [
     'all',
     (parts) =>
-      requirement(
-        joinedText(parts, 'and'),
-        (offer) => parts.every((part) => part.decide(offer)),
-        allKey(parts),
-      ),
+      requirement(joinedText(parts, 'and'), (offer) => parts.every((part) => part.decide(offer)), {
+        key: allKey(parts),
+        packages: parts.find(({ packages }) => packages.length > 0)?.packages ?? [],
+      }),
   ],
   [
     'any',
-    (parts) => requirement(joinedText(parts, 'or'), (offer) => parts.some((part) => part.decide(offer))),
+    (parts) =>
+      requirement(joinedText(parts, 'or'), (offer) => parts.some((part) => part.decide(offer)), {
+        packages: parts.every(({ packages }) => packages.length > 0)
+          ? parts.flatMap(({ packages }) => packages)
+          : [],
+      }),
   ],
   [
     'not',

@@ -74,6 +74,24 @@ test('a bundle is installable exactly if OLM resolves it, taking packages that a
   expect(Math.min(counts.yes, counts.no)).toBeGreaterThan(10);
 });
 
+test('what packages of this catalog alone could meet, and do not, is met by no other', async () => {
+  const named = (packageName: string, versionRange: string): object => ({
+    package: { packageName, versionRange },
+  });
+  const installable = async (value: object): Promise<boolean> => {
+    const a = chain('a', { '1.0.0': [{ type: 'olm.constraint', value: { failureMessage: 'f', ...value } }] });
+    const source = await sourceFrom({ a, b: chain('b', { '1.0.0': [], '2.0.0': [] }) });
+    const [node] = nodesOf(source);
+    if (!node) throw new Error('no bundle');
+    return isInstallable(scopeOf(source), source, node);
+  };
+  const any = (...constraints: object[]): object => ({ any: { constraints } });
+  expect(await installable(any(named('b', '>=3.0.0'), named('b', '<1.0.0')))).toBe(false);
+  expect(await installable({ all: { constraints: [any(named('b', '3.x'))] } })).toBe(false);
+  expect(await installable(any(named('b', '>=3.0.0'), named('b', '2.x')))).toBe(true);
+  expect(await installable(any(named('b', '>=3.0.0'), named('elsewhere', '1.x')))).toBe(true);
+});
+
 test('bundles that require each other in a line cost one look each, not a search', async () => {
   const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
   const packages = names.map((name, i) => [
