@@ -7,7 +7,15 @@ import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { openDestination } from '../oci/registry/open.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { followingRecord, keepDocuments, type PublishedFrom } from './documents.ts';
-import { claimTag, type Fencing, type Follower, fenceName, moveFollowers, standingOf } from './fence.ts';
+import {
+  type CommitOrder,
+  claimTag,
+  type Fencing,
+  type Follower,
+  fenceName,
+  moveFollowers,
+  standingOf,
+} from './fence.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { followingTag } from './fence-tag.ts';
 import { learnFromImage } from './published-commit.ts';
@@ -44,8 +52,8 @@ export interface Guard {
   newer(): Promise<StandingClaim | undefined>;
   /** Claims the tag for an image that is in its place by digest, and moves it. */
   promote(digest: string, files: ReadonlyMap<string, string>): (tag: Follower) => Promise<void>;
-  /** Id of the commit that the tag names so far; undefined where none is known, or the same one. */
-  previous(): string | undefined;
+  /** Id of the commit that the tag names so far; undefined where none is known, or the same or a newer one. */
+  previous(): Promise<string | undefined>;
   /** The epoch that the commit is published in, once it is known that nothing newer is. */
   epoch(): number;
   /** What the tag follows after the move; undefined before. */
@@ -80,15 +88,18 @@ export function guardOf(
     await learnFromImage(fence, name, { registry: at, tag, place, isAncestor, ...ownFence });
   };
   let ahead: StandingClaim | undefined;
+  let asked: CommitOrder | undefined;
+  const ask = async (): Promise<CommitOrder> => {
+    await learn();
+    asked = await standingOf(fencing, { commit, epoch });
+    if (asked.kind === 'ahead') ahead = asked.of;
+    return asked;
+  };
   let winner: StandingClaim | undefined;
   return {
     newer: async () => {
-      await learn();
-      const standing = await standingOf(fencing, { commit, epoch });
-      if (standing.kind === 'ahead') {
-        ahead = standing.of;
-        return undefined;
-      }
+      const standing = await ask();
+      if (standing.kind === 'ahead') return undefined;
       const { registry: at, reference } = await openDestination(to, registry);
       return (await moveFollowers(fencing, standing.by, [followingTag(at, reference), ...beside])).claim;
     },
@@ -99,7 +110,10 @@ export function guardOf(
       const claimed = await claimTag(fencing, { commit, digest, epoch });
       winner = (await moveFollowers(fencing, claimed.claim, [tag, ...beside])).claim;
     },
-    previous: () => (ahead?.commit === commit ? undefined : ahead?.commit),
+    previous: async () => {
+      if (!asked) await ask();
+      return ahead?.commit === commit ? undefined : ahead?.commit;
+    },
     epoch: () => epoch ?? ahead?.epoch ?? 0,
     winner: () => winner,
   };

@@ -22,7 +22,7 @@ export interface Fencing {
 }
 
 /** The order of a commit and the claimed one. */
-type CommitOrder =
+export type CommitOrder =
   | { readonly kind: 'ahead'; readonly of: StandingClaim | undefined }
   /** A newer commit is claimed, or a later epoch. */
   | { readonly kind: 'superseded'; readonly by: StandingClaim };

@@ -26,8 +26,9 @@ import type { Registry } from '../ports.ts';
 import { amountText } from '../text.ts';
 import { type StagedFiles, stageFiles, temporaryFolder } from '../write.ts';
 import { type AttestRequest, attestBy, attestImages } from './attest/attest.ts';
+import { EXTRA_STATEMENTS } from './attest/extra-statements.ts';
 import { basesUnder, type OpenBase, openBase } from './base.ts';
-import { guardOf } from './fence-guard.ts';
+import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
 import { PAGE, publicationPage } from './page.ts';
 import {
   type Ended,
@@ -147,7 +148,8 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
     `pushing ${amountText(built.packages, 'package')} in ${amountText(built.layers, 'layer')} to ${target.name}`,
   );
   const sent = await sendCatalogImages(ports.registry, jobsOf(staged));
-  await attestImages(sent.standing, attestRequestOf(staged)).catch(async (error: unknown) => {
+  const attesting = attestRequestOf(staged).then((request) => attestImages(sent.standing, request));
+  await attesting.catch(async (error: unknown) => {
     await sent.discard();
     throw error;
   });
@@ -179,18 +181,35 @@ function replanningText({ replannedRoom, made, layers }: BuiltCatalog): string[]
 }
 
 /** What is attested of a staged publish. */
-function attestRequestOf(staged: StagedPublish): AttestRequest {
-  const { ports, request, commit, policy, target, built, guard, receipt } = staged;
+async function attestRequestOf(staged: StagedPublish): Promise<AttestRequest> {
+  const { ports, request, commit, policy, target, built, receipt } = staged;
   const { cache, codec, labels } = target.settings;
   const { catalog, today } = request;
   const { repository } = ports;
+  const options =
+    request.attest ?? attestBy(target.attest, { key: ports.signer, isAnonymous: ports.isAnonymous });
+  // Only extra statements compare: no other publish asks the fences of further tags before it moves them.
+  const isCompared = EXTRA_STATEMENTS.some(({ asked }) => options?.statements?.includes(asked));
+  const previous = isCompared ? await previousCommits(staged) : [];
   return {
-    options: request.attest ?? attestBy(target.attest, { key: ports.signer, isAnonymous: ports.isAnonymous }),
+    options,
     built,
     receipt,
     settings: { cache, compression: codec, labels },
-    publication: { repository, catalog, commit, policy, previous: guard?.previous(), today },
+    publication: { repository, catalog, commit, policy, previous, today },
   };
+}
+
+/** Ids of the commits that the tags of the image name so far, each once: clusters of every tag get the image. */
+async function previousCommits({ target, guard, guarded }: StagedPublish): Promise<string[]> {
+  const guards = [guard, ...target.also.map((place) => guardAt(place, guarded))];
+  const previous = await Promise.all(guards.map((one) => one?.previous()));
+  return [...new Set(previous.filter((commit) => commit !== undefined))];
+}
+
+/** The guard of a further place. Documents are recorded for the first place alone. */
+function guardAt(place: ImageLocation, guarded: Guarded): Guard | undefined {
+  return guardOf({ to: place, name: formatLocation(place) }, { ...guarded, records: undefined });
 }
 
 /** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */
@@ -198,15 +217,13 @@ function jobsOf(staged: StagedPublish): PushJob[] {
   const { target, version, built, base, guard, guarded, files } = staged;
   const { to, also, slim, untagged } = target;
   const commit = { commit: staged.commit, epoch: guard?.epoch() ?? 0 };
-  // Documents are recorded for the first place alone.
-  const elsewhere = { ...guarded, records: undefined };
   const fencedJob = (
     place: ImageLocation,
     image: CatalogImage,
     rest: Pick<PushJob, 'base' | 'plan' | 'page'>,
   ): PushJob => {
     // The plan has asked the first place's guard already: it knows the claim before.
-    const own = place === to ? guard : guardOf({ to: place, name: formatLocation(place) }, elsewhere);
+    const own = place === to ? guard : guardAt(place, guarded);
     return {
       image,
       place,

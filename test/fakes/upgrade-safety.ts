@@ -18,6 +18,7 @@ export interface Statement {
   readonly subject: readonly { readonly digest: Readonly<Record<string, string>> }[];
   readonly predicate: {
     readonly result: string;
+    readonly commit: string;
     readonly previous?: string;
     readonly simulated: readonly { readonly package: string }[];
     readonly findings: readonly unknown[];

@@ -503,4 +503,20 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: '',
     test: 'test/pipeline/change/classify.test.ts',
   },
+  {
+    attack: 187,
+    without: 'a look at the previous images of further tags',
+    file: 'pipeline/publish/publish.ts',
+    text: '...target.also.map((place) => guardAt(place, guarded))',
+    instead: '',
+    test: 'test/pipeline/publish/attest/upgrade-safety.slow.test.ts',
+  },
+  {
+    attack: 188,
+    without: 'a look for places that differ only in their host',
+    file: 'pipeline/publish/delivery/local.ts',
+    text: 'other.image !== image && ',
+    instead: "other.image === '' && ",
+    test: 'test/pipeline/cli/publish/local.slow.test.ts',
+  },
 ];

@@ -170,7 +170,7 @@ function makersOf(request: AttestRequest, options: AttestOptions): Maker[] {
 }
 
 /**
- * The annotation with the commit that a statement compares with. The same image may be published again after another one:
+ * The annotation with the commits that a statement compares with. The same image may be published again after another one:
  * what follows from the previous image must then be stated anew.
  */
 const BASIS = 'dev.portolan.previous-commit';
@@ -181,7 +181,7 @@ function statementMakers(
   { statements = [] }: AttestOptions,
   signer: Signer,
 ): Maker[] {
-  const basis = publication.previous ?? 'none';
+  const basis = publication.previous.join(',') || 'none';
   const extras = EXTRA_STATEMENTS.filter(({ asked }) => statements.includes(asked));
   return extras.map(({ predicateType: predicate, load }) => ({
     type: BUNDLE_TYPE,

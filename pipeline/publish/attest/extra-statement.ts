@@ -10,8 +10,8 @@ export interface Publication {
   readonly commit: string;
   /** The policy of the commit. */
   readonly policy: Policy;
-  /** Id of the commit of the image that clusters come from; undefined where no earlier image is known. */
-  readonly previous: string | undefined;
+  /** Ids of the commits of the images that clusters come from, one for each tag's; empty where no earlier image is known. */
+  readonly previous: readonly string[];
   /** The day for which waivers are checked, `YYYY-MM-DD` in UTC. */
   readonly today: string;
 }

@@ -1,6 +1,7 @@
 /**
  * Whether the clusters that use an index image keep their upgrade paths with the next one: the change between the commits of
- * both, checked as a pull request is. For the first image the catalog is checked as it is.
+ * both, checked as a pull request is. Tags that get one image may have different ones so far: the worst result counts. For the
+ * first image the catalog is checked as it is.
  */
 import type { Finding } from '../../../catalog/finding.ts';
 import { clusterInstallations, withoutChannels } from '../../../catalog/olm/foresight/installation.ts';
@@ -26,7 +27,7 @@ interface UpgradeSafety {
   readonly catalog: string;
   /** Id of the commit that was checked. */
   readonly commit: string;
-  /** Id of the commit of the previous image; absent where none is known. */
+  /** Id of the commit of the previous image, with several tags the one with the worst result; absent where none is known. */
   readonly previous?: string;
   /** The day of the check, `YYYY-MM-DD`. */
   readonly date: string;
@@ -60,15 +61,15 @@ const MOST_FINDINGS = 200;
 /** Most bytes of a policy, as where policies are read. */
 const POLICY_BYTES = 1024 * 1024;
 
+/** Results, the worst last: an error that was found stands whatever else is unknown. */
+const WORSE: readonly UpgradeSafety['result'][] = ['PASSED', 'UNKNOWN', 'FAILED'];
+
 type CheckResult = Pick<UpgradeSafety, 'result' | 'simulated' | 'findings' | 'waived' | 'unchecked'>;
 
 /** The predicate. What cannot be checked never passes, and does not stop the publish. */
 export async function upgradeSafety(publication: Publication): Promise<UpgradeSafety> {
-  const { catalog, commit, previous, today } = publication;
-  const checked = await (previous === undefined
-    ? checkState(publication)
-    : checkChange(publication, previous)
-  ).catch(notChecked);
+  const { catalog, commit, today } = publication;
+  const { previous, ...checked } = await worstOf(publication);
   const findings = checked.findings.slice(0, MOST_FINDINGS);
   const waived = checked.waived.slice(0, MOST_FINDINGS);
   const omitted = checked.findings.length + checked.waived.length - findings.length - waived.length;
@@ -82,6 +83,17 @@ export async function upgradeSafety(publication: Publication): Promise<UpgradeSa
     waived,
     ...(omitted > 0 ? { omitted } : {}),
   };
+}
+
+/** The worst result for the previous images, and the commit of that image; the first of equal ones. */
+async function worstOf(publication: Publication): Promise<CheckResult & Pick<UpgradeSafety, 'previous'>> {
+  let worst: (CheckResult & { readonly previous: string }) | undefined;
+  for (const previous of publication.previous) {
+    const checked = await checkChange(publication, previous).catch(notChecked);
+    if (!worst || WORSE.indexOf(checked.result) > WORSE.indexOf(worst.result))
+      worst = { ...checked, previous };
+  }
+  return worst ?? (await checkState(publication).catch(notChecked));
 }
 
 /**

@@ -9,16 +9,18 @@ import { PipelineError } from '../../error.ts';
 import type { GitSettings } from '../../git/process.ts';
 import { openRepository, withRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/stores.ts';
-import { parseLocation } from '../../oci/registry/image-location.ts';
+import { formatLocation, oneSpelling, parseLocation } from '../../oci/registry/image-location.ts';
 import { openLayout } from '../../oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../oci/registry/layout/registry.ts';
-import type { PublishPolicy } from '../../policy/policy.ts';
+import type { Policy, PublishPolicy } from '../../policy/policy.ts';
 import { policyAt, readablePolicyAt } from '../../policy/read-policy.ts';
 import type { Forge, Message, Queue, Registry, Repository } from '../../ports.ts';
 import { writeFiles } from '../../write.ts';
 import { type Current, publishedIn } from '../documents.ts';
 import { recordFence } from '../fence-records.ts';
+import { publishedCatalogs } from '../published-catalogs.ts';
 import { directoryRecords } from '../records/directory.ts';
+import { placesOf, targetIn } from '../target.ts';
 import { catalogsAt } from './changed.ts';
 import { handleMessage } from './handle-delivery.ts';
 import { messageOf, type RingMessage, type RingsMessage } from './message.ts';
@@ -58,7 +60,8 @@ export function recordsIn(directory: string): string {
  * Publishes every catalog of a revision that the policy publishes, as a push of it would.
  *
  * @param client asked for base images; what is published goes into the directory's registry
- * @throws PipelineError `not-found` for the revision, `usage` for a policy that cannot be used
+ * @throws PipelineError `not-found` for the revision, `usage` for a policy that cannot be used or that needs more hosts than
+ *   the directory's registry has
  */
 export async function deliverLocally(request: LocalRequest, client: Registry): Promise<LocalDelivery> {
   const { directory } = request;
@@ -136,16 +139,47 @@ async function localRings(ports: DeliveryPorts): Promise<readonly RingsMessage[]
   });
 }
 
-/** The commit and what its policy publishes. @throws PipelineError `usage` if that is nothing */
+/** The commit and what its policy publishes. @throws PipelineError `usage` if that is nothing, or has no place of its own */
 async function readTip({ repository: at, settings, revision }: LocalRequest) {
   return withRepository(at, settings, async (repository) => {
     const [tip = ''] = await repository.resolve([revision]);
     const policy = await readablePolicyAt(repository.objects, tip);
-    if (policy.publish.catalogs.length > 0) return { tip, policy: policy.publish };
-    throw new PipelineError('usage', 'the policy does not publish any catalog', {
-      hint: "add publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} to the policy",
-    });
+    if (policy.publish.catalogs.length === 0) {
+      throw new PipelineError('usage', 'the policy does not publish any catalog', {
+        hint: "add publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} to the policy",
+      });
+    }
+    refuseMergedPlaces(policy, await publishedCatalogs(repository.objects, tip, policy));
+    return { tip, policy: policy.publish };
   });
+}
+
+/**
+ * Refuses different images in places that differ only in their host: a layout has no hosts, so the last one would take the
+ * tag. Places on one host are the policy's own mistake, which each publish reports.
+ *
+ * @throws PipelineError `usage`
+ */
+function refuseMergedPlaces(policy: Policy, catalogs: readonly string[]): void {
+  const taken = new Map<string, { readonly place: string; readonly image: string }>();
+  for (const catalog of catalogs) {
+    const target = targetIn(policy, catalog);
+    for (const location of target ? placesOf(target) : []) {
+      if (location.kind !== 'registry') continue;
+      const place = formatLocation(location);
+      const inLayout = place.slice(location.reference.registry.length + 1);
+      const image = location === target?.slim ? `${catalog} for OLM v1` : catalog;
+      const other = taken.get(inLayout);
+      if (other && other.image !== image && oneSpelling(other.place) !== oneSpelling(place)) {
+        throw new PipelineError(
+          'usage',
+          `${other.place} (${other.image}) and ${place} (${image}) are both ${inLayout} in the local registry, which has no hosts`,
+          { hint: 'give each a path or a tag of its own' },
+        );
+      }
+      taken.set(inLayout, { place, image });
+    }
+  }
 }
 
 /** Writes the records below a prefix as files, so that people can open them. */

@@ -9,7 +9,7 @@ import { folder } from '../../../fakes/folder.ts';
 import { testClient } from '../../../fakes/host.ts';
 import { sampleImage } from '../../../fakes/image.ts';
 import { registry } from '../../../fakes/registry.ts';
-import { type SampleRepository, sampleRepository } from '../../../fakes/sample.ts';
+import { type SampleRepository, sampleFiles, sampleRepository } from '../../../fakes/sample.ts';
 import { portolan, runCommand } from '../../../fakes/terminal.ts';
 
 let sample: SampleRepository;
@@ -136,6 +136,42 @@ test('a policy that publishes nothing, and a directory that is not there, are sa
     err: expect.stringContaining('no such directory\n  use the directory of portolan publish --local DIR\n'),
   });
 });
+
+test('188: places on two hosts that the local registry would merge are refused before anything is written', async () => {
+  const ferry = 'ferry-operator/catalog.yaml';
+  const second = { [`catalogs/v4.19/${ferry}`]: sampleFiles()[`catalogs/v4.20/${ferry}`] ?? '' };
+  const publish = async (...catalogs: readonly string[]) => {
+    const directory = folder();
+    const policy = `apiVersion: portolan/v1alpha1
+kind: Portolan
+publish:
+  catalogs: {${catalogs.join(', ')}}
+`;
+    const files = { ...second, '.github/portolan.yaml': policy };
+    const commit = sample.commit(files, { parents: [sample.base], branch: 'hosts' });
+    const words = ['publish', '--repo', sample.directory, '--local', 'local', '--commit', commit];
+    return { ...(await portolan(directory, ...words)), isWritten: existsSync(join(directory, 'local')) };
+  };
+  const refused = (one: string, other: string) => ({
+    exit: 2,
+    err: expect.stringContaining(
+      `quay.invalid/acme/i:t (${one}) and ghcr.invalid/acme/i:t (${other}) are both acme/i:t`,
+    ),
+    isWritten: false,
+  });
+  expect(
+    await publish('v4.19: {image: "quay.invalid/acme/i:t"}', 'v4.20: {image: "ghcr.invalid/acme/i:t"}'),
+  ).toMatchObject(refused('v4.19', 'v4.20'));
+  expect(
+    await publish('v4.20: {image: "quay.invalid/acme/i:t", slim: "ghcr.invalid/acme/i:t"}'),
+  ).toMatchObject(refused('v4.20', 'v4.20 for OLM v1'));
+  // One image for both hosts loses nothing, nor do two tags.
+  const apart = await publish(
+    'v4.19: {image: "quay.invalid/acme/i:old"}',
+    'v4.20: {image: "quay.invalid/acme/i:t", also: ["ghcr.invalid/acme/i:t"]}',
+  );
+  expect(apart.exit, apart.err).toBe(0);
+}, 60_000);
 
 test('a status that is none', async () => {
   const ran = await runCommand(['status', '--from', '-'], { input: async () => '{}' });

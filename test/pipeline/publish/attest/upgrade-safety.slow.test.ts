@@ -64,6 +64,19 @@ describe('upgrade safety', () => {
     expect(all.find(({ predicate }) => predicate.result === 'FAILED')?.predicate.previous).toBe(addition);
   });
 
+  test('187: one image for several tags is compared with the image of each, and the worst result is said', async () => {
+    const { base, addition, reverted, host, publish, statements } = await upgradeSafetyScene();
+    // The clusters of "slow" have a version that those of "fast" never got.
+    await publish('fast', base);
+    await publish('slow', addition);
+    const words = ['--also', `${host}/sea/catalog:slow`];
+    const all = await statements('fast', await publish('fast', reverted, { words }));
+    const ofCommit = all.filter(({ predicate }) => predicate.commit === reverted);
+    expect(ofCommit.map(({ predicate: { result, previous } }) => ({ result, previous }))).toEqual([
+      { result: 'FAILED', previous: addition },
+    ]);
+  });
+
   test('a waiver of the policy counts, and is named', async () => {
     const { base, waived, publish, statements } = await upgradeSafetyScene();
     await publish('waived', base);
