@@ -519,4 +519,12 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: "other.image === '' && ",
     test: 'test/pipeline/cli/publish/local.slow.test.ts',
   },
+  {
+    attack: 189,
+    without: 'taking away what a base has in the folders of the image',
+    file: 'pipeline/oci/image/build.ts',
+    text: '...(base ? [await emptyingLayer(trees, { context, frame })] : []),',
+    instead: '',
+    test: 'test/pipeline/oci/image/build.slow.test.ts',
+  },
 ];

@@ -292,8 +292,8 @@ async function collect(fetch: Fetch): Promise<readonly Uint8Array[]> {
 export function layersFor(history: unknown, count: number, folder: string): readonly boolean[] {
   if (folder === '/') return new Array<boolean>(count).fill(true);
   const steps = stepsOf(history, count);
-  // Portolan builds catalogs only on bases without one, so the layers below its own hold none. Those above its own are
-  // of another build, and count as everywhere.
+  // The lowest of Portolan's layers takes away what its base has of a catalog, so those below its own hold none. Those
+  // above its own are of another build, and count as everywhere.
   const lowest = steps.findIndex(isOurs);
   return steps.map((step, at) => {
     // Portolan writes the folder of its layer behind its name.

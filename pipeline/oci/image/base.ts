@@ -104,7 +104,7 @@ async function platformOf(
   const inner = isObject(config['config']) ? config['config'] : {};
   if (isObject(inner['Labels']) && Object.hasOwn(inner['Labels'], CONFIGS_LABEL)) {
     throw new PipelineError('usage', 'the base image already contains a catalog', {
-      hint: 'use an image with only opm: files of the old catalog would remain visible',
+      hint: 'use an image with only opm: nodes would download the old catalog, too',
     });
   }
   return {

@@ -30,7 +30,15 @@ import type { BuildContext, ReadLayer } from './build-context.ts';
 import type { Codec } from './compress.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
 import { openPiece, type PieceFacts } from './layer-piece.ts';
-import { indexLayer, type LayerPlan, type Load, makeFrame, packageLayer, planLayers } from './layers.ts';
+import {
+  emptyingLayer,
+  indexLayer,
+  type LayerPlan,
+  type Load,
+  makeFrame,
+  packageLayer,
+  planLayers,
+} from './layers.ts';
 import { type PackageLayer, packageOf, writeStretch } from './package.ts';
 import { type Contents, ROOT, readContents } from './packages.ts';
 
@@ -136,8 +144,10 @@ function planFor(packages: readonly PackageLayer[], base: BaseImage | undefined)
       return name === ROOT || size === undefined ? [] : [{ name, size }];
     });
   const baseLayers = Math.max(0, ...(base?.platforms.map(({ layers }) => layers.length) ?? []));
-  // One for the blobs of no package, one for the cache's index. Counted even if absent: only packages and base decide the plan.
-  return planLayers({ configs: loads('configs'), cache: loads('cache') }, { baseLayers, fixedLayers: 2 });
+  // One for the blobs of no package, one for the cache's index, one above a base. The first two count even if absent:
+  // only packages and base decide the plan.
+  const fixedLayers = base ? 3 : 2;
+  return planLayers({ configs: loads('configs'), cache: loads('cache') }, { baseLayers, fixedLayers });
 }
 
 /** Makes the layers by the plan, and from them the image with the base (`image`) and without it (`slim`). */
@@ -161,7 +171,9 @@ async function assemble(
   const hasCache = options.cache === 'json';
   const index = hasCache ? await makeIndex(facts, (own) => digestOver(facts, own), context) : undefined;
   const caches = await layersOf('cache', plan.cache);
+  const trees: readonly Tree[] = hasCache ? ['configs', 'cache'] : ['configs'];
   const layers = [
+    ...(base ? [await emptyingLayer(trees, { context, frame })] : []),
     ...configs,
     ...caches,
     ...(index ? [await indexLayer(index.facts, { context, frame })] : []),

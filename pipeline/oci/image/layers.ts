@@ -21,6 +21,7 @@ import {
   type PieceFacts,
 } from './layer-piece.ts';
 import { makePackage } from './package.ts';
+import { OPAQUE } from './tree.ts';
 
 /** The bytes around the pieces of every layer. */
 interface Frame {
@@ -119,6 +120,28 @@ export async function indexLayer(
   const facts = await layerOf(extents, context.codec);
   context.made.add(facts.digest);
   return { facts, blob: layerBlob(facts, async () => extents), folder: FOLDERS.cache };
+}
+
+/**
+ * The layer directly above a base: it takes away what the base has in the folders of the image's trees. No rule has
+ * checked a package there, and opm refuses a cache with files of another one. In a later layer, the whiteouts would
+ * also take away what is ours.
+ *
+ * @param trees that the image has
+ */
+export async function emptyingLayer(
+  trees: readonly Tree[],
+  { context: { scratch, codec }, frame }: { readonly context: BuildContext; readonly frame: Frame },
+): Promise<Layer> {
+  const piece = await openPiece(scratch, 'emptying', codec);
+  for (const path of trees.map((tree) => FOLDERS[tree].slice(1))) {
+    // The folder comes first: some programs that unpack layers look for it when they meet the whiteout.
+    await piece.add({ path, kind: 'directory', pieces: [] });
+    await piece.add({ path: `${path}/${OPAQUE}`, kind: 'file', pieces: [] });
+  }
+  const extents = [extentAt(scratch, await piece.finish()), frame.end];
+  const facts = await layerOf(extents, codec);
+  return { facts, blob: layerBlob(facts, async () => extents), folder: '/' };
 }
 
 // Which package goes into which layer. As long as they fit, each package is a layer of its

@@ -302,7 +302,8 @@ function cleanPath(name: string): string {
 }
 
 const WHITEOUT = '.wh.';
-const OPAQUE = '.wh..wh..opq';
+/** The name of a file that takes away all that layers below have in its folder. */
+export const OPAQUE = '.wh..wh..opq';
 
 /**
  * Takes away what a whiteout names of the layers below: `a/.wh.b` removes `a/b`, and `a/.wh..wh..opq` all that is in `a`.

@@ -14,8 +14,11 @@ import {
   buildCatalogImage,
 } from '../../../../pipeline/oci/image/build.ts';
 import type { Store } from '../../../../pipeline/oci/image/build-cache.ts';
+import { decompressed } from '../../../../pipeline/oci/image/decompress.ts';
 import type { CatalogImage } from '../../../../pipeline/oci/image/image.ts';
+import { endPiece, openPiece, readExtents, scratchFile } from '../../../../pipeline/oci/image/layer-piece.ts';
 import { readTree } from '../../../../pipeline/oci/image/tree.ts';
+import { tarEntries } from '../../../../pipeline/oci/tar-stream.ts';
 import type { BlobSource } from '../../../../pipeline/ports.ts';
 import { fakeBase, reader } from '../../../fakes/base-image.ts';
 import { verifyCache } from '../../../fakes/verify-cache.ts';
@@ -153,6 +156,79 @@ describe('what is in the image', () => {
     expect(shared).toHaveLength(3);
   });
 
+  describe('on a base with files of its own', () => {
+    const BELOW = [
+      'configs/evil/catalog.json',
+      'opt/opm',
+      'tmp/cache/cache/old.json',
+      'tmp/cache/digest',
+      'tmp/x',
+    ];
+    /** A layer of a base with these files, as compressed bytes. */
+    const layerBelow = async (): Promise<AsyncIterable<Uint8Array>> => {
+      const piece = await openPiece(scratch, 'below', 'gzip');
+      for (const path of BELOW) await piece.add({ path, kind: 'file', pieces: [Buffer.from('of the base')] });
+      const { digest, size } = await piece.finish();
+      const end = await endPiece(scratch, 'gzip');
+      const extents = [
+        { path: scratchFile(scratch, digest), offset: 0, size },
+        { path: scratchFile(scratch, end.digest), offset: 0, size: end.size },
+      ];
+      return readExtents(extents);
+    };
+
+    test.each([
+      ['oci', 'gzip'],
+      ['oci', 'zstd'],
+      ['docker', 'gzip'],
+    ] as const)(
+      'what it has in the folders of the catalog and its cache is gone (%s, %s)',
+      async (base, codec) => {
+        const memory = { store: memoryStore(), key: 'k' };
+        const { image, cacheDigest, layers } = await build(CATALOG, { base, codec, memory });
+        const stacked = async (): Promise<AsyncIterable<Uint8Array>[]> => [
+          await layerBelow(),
+          ...layersOf(image),
+        ];
+        const ours = [...(await filesOf((await build(CATALOG)).image)).keys()];
+        const tree = await readTree(await stacked(), { scratch, wanted: () => true });
+        const files = [...tree.entries].filter(([, { kind }]) => kind === 'file').map(([path]) => path);
+        tree.close();
+        expect(files.sort()).toEqual([...ours, 'opt/opm', 'tmp/x'].sort());
+        expect(await verifyCache(await stacked(), scratch)).toEqual({
+          recorded: cacheDigest,
+          computed: cacheDigest,
+        });
+        expect(layersOf(image)).toHaveLength(layers);
+        const again = await build(CATALOG, { base, codec, memory });
+        expect(again.image.manifestList.digest).toBe(image.manifestList.digest);
+        expect(again.made).toBe(1);
+      },
+    );
+
+    test('an image without a cache leaves the folder of the cache as it is', async () => {
+      const { image } = await build(CATALOG, { base: 'oci', cache: 'none' });
+      const tree = await readTree([await layerBelow(), ...layersOf(image)], { scratch, wanted: () => true });
+      tree.close();
+      const kept = BELOW.filter((path) => tree.entries.has(path));
+      expect(kept).toEqual(BELOW.filter((path) => !path.startsWith('configs/')));
+    });
+
+    test('only the layer above it takes away, and the slim image has no such layer', async () => {
+      const { image, slim, layers } = await build(CATALOG, { base: 'oci' });
+      const names = async (layer: AsyncIterable<Uint8Array>): Promise<string[]> => {
+        const found: string[] = [];
+        for await (const { name } of tarEntries(decompressed(layer))) found.push(name);
+        return found;
+      };
+      const [first = [], ...others] = await Promise.all(layersOf(image).map(names));
+      expect(first).toEqual(['configs/', 'configs/.wh..wh..opq', 'tmp/cache/', 'tmp/cache/.wh..wh..opq']);
+      const slimNames = await Promise.all(layersOf(slim).map(names));
+      expect([...others, ...slimNames].flat().filter((name) => name.includes('.wh.'))).toEqual([]);
+      expect(layers).toBe((await build(CATALOG)).layers + 1);
+    });
+  });
+
   test('without a cache there is none', async () => {
     const { image, cacheDigest } = await build(CATALOG, { cache: 'none' });
     expect(cacheDigest).toBeUndefined();
@@ -179,7 +255,7 @@ describe('the digest of the image', () => {
     const { image, slim } = await build(CATALOG, { base: 'oci' });
     expect([image.manifestList.digest, slim.manifestList.digest]).toMatchInlineSnapshot(`
       [
-        "sha256:d53ebc905ab29b1e16f73874a0bd6b717076aa94359a8f59586500956140616c",
+        "sha256:b49f593f2ae56973d553dad71ad2434c874bccdd8e6c2b49c9c04cd45020789f",
         "sha256:dac44634575ad913c746a5f8d0ef324d5d58392db4399525fa635543d35d1e94",
       ]
     `);
@@ -374,6 +450,16 @@ describe('what cannot be built', () => {
     await expect(buildCatalogImage(sourceOf(CATALOG), base, options)).rejects.toMatchObject({
       code: 'usage',
     });
+  });
+
+  test('on a base that leaves no room for the layer above it', async () => {
+    const fake = fakeBase('oci');
+    const { platforms, ...base } = await readBase(fake.list, reader(fake));
+    const high = platforms.map((one) => ({ ...one, layers: Array(97).fill(one.layers[0]) }));
+    const options = { ...BUILD_DEFAULTS, scratch, cache: 'none' } as const;
+    await expect(
+      buildCatalogImage(sourceOf(CATALOG), { ...base, platforms: high }, options),
+    ).rejects.toMatchObject({ code: 'too-large' });
   });
 
   test('anything into a directory that is not there', async () => {
