@@ -182,7 +182,7 @@ describe('what is in the image', () => {
       ['oci', 'zstd'],
       ['docker', 'gzip'],
     ] as const)(
-      'what it has in the folders of the catalog and its cache is gone (%s, %s)',
+      '189: what it has in the folders of the catalog and its cache is gone (%s, %s)',
       async (base, codec) => {
         const memory = { store: memoryStore(), key: 'k' };
         const { image, cacheDigest, layers } = await build(CATALOG, { base, codec, memory });
