@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '45b0cb0cf08d032e43aa767ece22b6132021cdf7',
+  commit: 'bc975f6726f2468d3a92568bc0d8d02ee1237672',
 };
 
 const REPOSITORY = 'portolan/portolan';
