@@ -1,5 +1,5 @@
 /** Debian's PostgreSQL, started for a test; it can be killed, and started again over what it has written. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -43,7 +43,10 @@ export async function postgres(): Promise<Postgres> {
     const running = child;
     if (!running || running.exitCode !== null || running.signalCode !== null) return;
     const gone = new Promise((done) => running.once('exit', done));
+    // A process of a connection answers once more until it notices that the first one is gone.
+    const others = childrenOf(running.pid);
     running.kill('SIGKILL');
+    for (const pid of others) killIfThere(pid);
     await gone;
   };
   const begin = async (): Promise<void> => {
@@ -90,4 +93,18 @@ function answers(port: number): Promise<boolean> {
       socket.destroy();
     });
   });
+}
+
+/** Ids of the processes that a process has started. */
+function childrenOf(pid: number | undefined): number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  return stdout.split('\n').map(Number).filter(Boolean);
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It noticed by itself.
+  }
 }

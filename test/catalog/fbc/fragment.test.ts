@@ -142,7 +142,7 @@ test.each([
   ['# check=skip=all', '#syntax = quay.io/docker/dockerfile'],
   ['#!/usr/bin/env docker', '# SYNTAX=x'],
   ['// syntax=x'],
-])('only a build knows what another program makes of a Dockerfile: %j', (...top) => {
+])('184: only a build knows what another program makes of a Dockerfile: %j', (...top) => {
   const fragment = fragmentIn('Dockerfile', dockerfileOf(...top), { files: FILES, isCatalog: true });
   expect(fragment).toMatchObject({ files: undefined });
 });
