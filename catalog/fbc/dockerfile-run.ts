@@ -1,7 +1,7 @@
 /** Where the programs of a Dockerfile may write, as far as their text tells. */
 import { groupedBy } from '../go/grouped.ts';
 import { onceFor } from '../go/once.ts';
-import { inContext, isWithin, type Stage, withoutSlash } from './dockerfile.ts';
+import { isWithin, pathAt, type Stage, withoutSlash } from './dockerfile.ts';
 
 /** Commands that run in one folder, as one text. */
 type Commands = Stage['runs'][number];
@@ -84,9 +84,4 @@ function namedAt(folder: string, word: string): Named {
   // The names before the pattern are whole; what it begins with is the beginning of a name.
   const above = pathAt(folder, word.slice(0, names));
   return { path: `${withoutSlash(above)}/${word.slice(names, at)}`, isPattern: true };
-}
-
-/** A path without `.`, `..` and empty names; `/` for the top. */
-function pathAt(folder: string, word: string): string {
-  return `/${inContext(word.startsWith('/') ? word : `${folder}/${word}`)}`;
 }

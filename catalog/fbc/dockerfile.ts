@@ -128,12 +128,22 @@ function instructionsIn(text: string): Instruction[] {
  * @see https://docs.docker.com/reference/dockerfile/#escape
  */
 function escapeOf(lines: readonly string[]): string {
-  for (const line of lines) {
-    const [, name, value] = /^\s*#\s*([a-z]+)\s*=\s*(.*?)\s*$/i.exec(line.slice(0, 1000)) ?? [];
-    if (name === undefined || value === undefined) break;
-    if (name.toLowerCase() === 'escape') return value;
+  return directive(lines, '#', 'escape') ?? '\\';
+}
+
+const MOST_DIRECTIVES = 100;
+
+/** The value of a name among the comments at the top, as far as these are all of the form `name=value`. */
+function directive(lines: readonly string[], comment: '#' | '//', wanted: string): string | undefined {
+  for (const written of lines.slice(0, MOST_DIRECTIVES)) {
+    const line = written.slice(0, 1000).trim();
+    const [, name, value] = line.startsWith(comment)
+      ? (/^\s*([a-z][a-z0-9]*)\s*=\s*(.+)$/i.exec(line.slice(comment.length)) ?? [])
+      : [];
+    if (name === undefined) return undefined;
+    if (name.toLowerCase() === wanted) return value;
   }
-  return '\\';
+  return undefined;
 }
 
 /** The program that reads Dockerfiles, whatever its version. */
@@ -146,25 +156,14 @@ const OFFICIAL = /^(?:docker\.io\/)?docker\/dockerfile(?:-upstream)?(?:[:@]|$)/;
  * @see https://docs.docker.com/build/buildkit/frontend/
  */
 export function isReadByOthers(text: string): boolean {
-  const lines = text.replace(/^\ufeff/, '').split('\n', MOST_DIRECTIVES);
+  const lines = text.replace(/^\ufeff/, '').split('\n', MOST_DIRECTIVES + 1);
   if (lines[0]?.startsWith('#!')) lines.shift();
-  const program = namedProgram(lines, '#') ?? namedProgram(lines, '//') ?? programInJson(text);
+  const program = programIn(lines, '#') ?? programIn(lines, '//') ?? programInJson(text);
   return program !== undefined && !OFFICIAL.test(program);
 }
 
-const MOST_DIRECTIVES = 100;
-
-/** The value of `syntax` among the comments at the top, which are all of the form `name=value`. */
-function namedProgram(lines: readonly string[], comment: '#' | '//'): string | undefined {
-  for (const written of lines) {
-    const line = written.slice(0, 1000).trim();
-    const [, name, value] = line.startsWith(comment)
-      ? (/^\s*([a-z][a-z0-9]*)\s*=\s*(.*)$/i.exec(line.slice(comment.length)) ?? [])
-      : [];
-    if (name === undefined) return undefined;
-    if (name.toLowerCase() === 'syntax') return value?.split(/\s/, 1)[0];
-  }
-  return undefined;
+function programIn(lines: readonly string[], comment: '#' | '//'): string | undefined {
+  return directive(lines, comment, 'syntax')?.split(/\s/, 1)[0];
 }
 
 function programInJson(text: string): string | undefined {
@@ -240,7 +239,7 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Scope): void 
   }
   if (word === 'WORKDIR') {
     const folder = absolute(filledIn(withoutQuotes(rest), stage), stage.folder);
-    stage.folder = folder === undefined ? undefined : `/${inContext(folder)}`;
+    stage.folder = folder === undefined ? undefined : pathAt('/', folder);
   }
   if (word === 'SHELL') stage.shell = `${(listOf(rest) ?? [rest]).join(' ')} `;
   if (word === 'RUN')
@@ -372,6 +371,11 @@ export function inContext(written: string): string {
     if (name === '..') names.pop();
     else if (name !== '' && name !== '.') names.push(name);
   return names.join('/');
+}
+
+/** A path as it is called from a folder, without `.`, `..` and empty names; `/` for the top. */
+export function pathAt(folder: string, written: string): string {
+  return `/${inContext(written.startsWith('/') ? written : `${folder}/${written}`)}`;
 }
 
 export function withoutSlash(path: string): string {

@@ -6,6 +6,7 @@ import {
   isReadByOthers,
   isWithin,
   type Label,
+  pathAt,
   readDockerfile,
   type Stage,
   withoutSlash,
@@ -142,7 +143,7 @@ function servedFolder(words: readonly string[], folder: string | undefined): str
   const operands = serve < 0 ? [] : words.slice(serve + 1);
   const found = operands.find((word, i) => !word.startsWith('-') && !WITH_VALUE.test(operands[i - 1] ?? ''));
   if (found === undefined || (folder === undefined && !found.startsWith('/'))) return undefined;
-  return `/${inContext(found.startsWith('/') ? found : `${folder}/${found}`)}`;
+  return pathAt(folder ?? '/', found);
 }
 
 /** An image of which a Dockerfile says nothing. */
@@ -312,7 +313,7 @@ function copiesFrom(
   context: Context,
 ): readonly CopiedFile[] | undefined {
   if (PATTERN.test(written)) return undefined;
-  const from = withoutSlash(`/${inContext(written)}`);
+  const from = withoutSlash(pathAt('/', written));
   return filesIn(stage, from, context)?.map(({ source, path }) => ({
     source,
     path: path === from ? fileIn(to, path) : `${withoutSlash(to)}${path.slice(from.length)}`,

@@ -371,8 +371,8 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 151,
     without: 'the directive that says what continues a line',
     file: 'catalog/fbc/dockerfile.ts',
-    text: "if (name.toLowerCase() === 'escape') return value;",
-    instead: '',
+    text: "directive(lines, '#', 'escape') ?? '\\\\'",
+    instead: "lines.length < 0 ? '' : '\\\\'",
     test: 'test/catalog/fbc/dockerfile.test.ts',
   },
   {
