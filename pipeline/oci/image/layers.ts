@@ -30,6 +30,12 @@ interface Frame {
   readonly end: Extent;
 }
 
+/** What layers are put together in. */
+interface LayerScope {
+  readonly context: BuildContext;
+  readonly frame: Frame;
+}
+
 /** The folders above a tree's files, the outermost first: every layer of the tree has them. */
 const ABOVE: Readonly<Record<Tree, readonly string[]>> = { configs: [CONFIGS], cache: [CACHE, CACHE_FILES] };
 /** The folder of a tree in the image, for the layer's history. */
@@ -60,7 +66,7 @@ function extentAt(scratch: string, facts: PieceFacts): Extent {
 export async function packageLayer(
   tree: Tree,
   names: readonly string[],
-  { context, frame }: { readonly context: BuildContext; readonly frame: Frame },
+  { context, frame }: LayerScope,
 ): Promise<Layer> {
   const { memory, codec, made } = context;
   const keys = names.map((name) => pieceKey(tree, name, context));
@@ -112,14 +118,10 @@ function notePlaces(
 }
 
 /** The layer of the cache's index. It needs no head: its piece has the folders itself. */
-export async function indexLayer(
-  piece: PieceFacts,
-  { context, frame }: { readonly context: BuildContext; readonly frame: Frame },
-): Promise<Layer> {
-  const extents = [extentAt(context.scratch, piece), frame.end];
-  const facts = await layerOf(extents, context.codec);
-  context.made.add(facts.digest);
-  return { facts, blob: layerBlob(facts, async () => extents), folder: FOLDERS.cache };
+export async function indexLayer(piece: PieceFacts, { context, frame }: LayerScope): Promise<Layer> {
+  const layer = await layerOfPiece(piece, FOLDERS.cache, { context, frame });
+  context.made.add(layer.facts.digest);
+  return layer;
 }
 
 /**
@@ -129,19 +131,25 @@ export async function indexLayer(
  *
  * @param trees that the image has
  */
-export async function emptyingLayer(
-  trees: readonly Tree[],
-  { context: { scratch, codec }, frame }: { readonly context: BuildContext; readonly frame: Frame },
-): Promise<Layer> {
-  const piece = await openPiece(scratch, 'emptying', codec);
+export async function emptyingLayer(trees: readonly Tree[], { context, frame }: LayerScope): Promise<Layer> {
+  const piece = await openPiece(context.scratch, 'emptying', context.codec);
   for (const path of trees.map((tree) => FOLDERS[tree].slice(1))) {
     // The folder comes first: some programs that unpack layers look for it when they meet the whiteout.
     await piece.add({ path, kind: 'directory', pieces: [] });
     await piece.add({ path: `${path}/${OPAQUE}`, kind: 'file', pieces: [] });
   }
-  const extents = [extentAt(scratch, await piece.finish()), frame.end];
+  return layerOfPiece(await piece.finish(), '/', { context, frame });
+}
+
+/** A layer of one piece, which has the folders itself. */
+async function layerOfPiece(
+  piece: PieceFacts,
+  folder: string,
+  { context: { scratch, codec }, frame }: LayerScope,
+): Promise<Layer> {
+  const extents = [extentAt(scratch, piece), frame.end];
   const facts = await layerOf(extents, codec);
-  return { facts, blob: layerBlob(facts, async () => extents), folder: '/' };
+  return { facts, blob: layerBlob(facts, async () => extents), folder };
 }
 
 // Which package goes into which layer. As long as they fit, each package is a layer of its
