@@ -3,7 +3,7 @@
 import { OPENSHIFT_VERSIONS } from '../../../catalog/bundle/openshift-range.ts';
 import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { knownPlatforms } from '../../../catalog/fbc/platform.ts';
-import { isObject } from '../../../catalog/go/shape.ts';
+import { objectOf } from '../../../catalog/go/shape.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import type { ListedFile } from '../../git/tree.ts';
@@ -80,13 +80,20 @@ export async function bundleFolders(
   return { patterns, places, others: [...others] };
 }
 
-/** The package that the annotations of a bundle name. */
-async function packageIn(objects: ObjectReader, { id, path }: ListedFile): Promise<string | undefined> {
+/** The annotations in a file of metadata; none where it has no mapping of them, undefined where it is not read. */
+async function annotationsIn(
+  objects: ObjectReader,
+  { id, path }: ListedFile,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   // What a partial clone lacks has no size, and counts as too large.
   if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
   const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);
-  const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;
-  const name = isObject(annotations) ? annotations[PACKAGE] : undefined;
+  return objectOf(objectOf(settings?.value)['annotations']);
+}
+
+/** The package that the annotations of a bundle name. */
+async function packageIn(objects: ObjectReader, file: ListedFile): Promise<string | undefined> {
+  const name = (await annotationsIn(objects, file))?.[PACKAGE];
   return typeof name === 'string' ? name : undefined;
 }
 
@@ -140,14 +147,10 @@ interface NamedPlatforms {
 }
 
 /** Versions that a bundle's annotation names: `v4.12`, `=v4.12`, `v4.12-v4.14` or `v4.12,v4.13`; none that cannot be read. */
-async function platformsOf(
-  objects: ObjectReader,
-  { id, path }: ListedFile,
-): Promise<NamedPlatforms | undefined> {
-  if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
-  const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);
-  const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;
-  const text = isObject(annotations) ? annotations[OPENSHIFT_VERSIONS] : undefined;
+async function platformsOf(objects: ObjectReader, file: ListedFile): Promise<NamedPlatforms | undefined> {
+  const annotations = await annotationsIn(objects, file);
+  if (!annotations) return undefined;
+  const text = annotations[OPENSHIFT_VERSIONS];
   if (typeof text !== 'string') return { minors: [], isOpen: true };
   const minors = text
     .replaceAll(/["'\s=]/g, '')
