@@ -270,8 +270,9 @@ function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolea
  */
 function supersededIn({ before, after }: TouchedCatalog): (finding: Finding) => boolean {
   return ({ rule, subject }) => {
+    if (rule !== unlisted.id || !after) return false;
     const version = before?.blobs.bundles.find(({ name }) => name === subject)?.version;
-    if (rule !== unlisted.id || !version || !after) return false;
+    if (!version) return false;
     const channels = before?.blobs.channels.filter(({ entries }) =>
       entries.some(({ name }) => name === subject),
     );
