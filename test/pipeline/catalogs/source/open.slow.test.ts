@@ -16,7 +16,7 @@ import { createRegistryClient, type RegistryClient } from '../../../../pipeline/
 import { parseLocation } from '../../../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../../../pipeline/oci/registry/open.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
-import type { Manifest } from '../../../../pipeline/ports.ts';
+import type { BlobSource, Manifest } from '../../../../pipeline/ports.ts';
 import { folder } from '../../../fakes/folder.ts';
 import {
   source as blobOf,
@@ -142,53 +142,61 @@ test('an image of somebody else: the folder that its label names', async () => {
   await opened.close();
 });
 
-test('of a list without platforms the first image is read, and artifacts are not', async () => {
+/** An image of a list, with what the list says of it. */
+interface Listed {
+  readonly root: Manifest;
+  readonly blobs: readonly BlobSource[];
+  readonly said?: object;
+}
+
+/** The image of a catalog, as a list may have it. */
+async function builtOne(): Promise<Listed> {
+  const { image } = await built();
+  const [root] = image.manifests;
+  if (!root) throw new Error('nothing was built');
+  return { root, blobs: image.blobs };
+}
+
+/** The catalog that is read of a list. */
+async function readOfList(listed: readonly Listed[]): Promise<string> {
   const far = await registry();
   const client = clientFor(far);
-  const { image } = await built();
-  const [own] = image.manifests;
-  if (!own) throw new Error('nothing was built');
-  const other = sampleImage();
-  const artifact = sampleReferrer(own, 'application/vnd.example');
-  const entry = ({ mediaType, bytes }: Manifest) => described(mediaType, Buffer.from(bytes));
-  const type = 'application/vnd.oci.image.index.v1+json';
-  const manifests = [
-    { ...entry(artifact.root), artifactType: 'application/vnd.example' },
-    { ...entry(other.root), platform: { os: 'linux', architecture: 'mips' } },
-    entry(own),
-  ];
-  const root = manifestOf(type, { schemaVersion: 2, mediaType: type, manifests });
-  const content = {
-    root,
-    manifests: [artifact.root, other.root, own],
-    blobs: [...artifact.blobs, ...other.blobs, ...image.blobs],
+  const mediaType = 'application/vnd.oci.image.index.v1+json';
+  const manifests = listed.map(({ root: { mediaType: own, bytes }, said }) => ({
+    ...described(own, Buffer.from(bytes)),
+    ...said,
+  }));
+  const image = {
+    root: manifestOf(mediaType, { schemaVersion: 2, mediaType, manifests }),
+    manifests: listed.map(({ root }) => root),
+    blobs: listed.flatMap(({ blobs }) => blobs),
   };
-  await pushImage(client, parseReference(`${far.host}/org/catalog:v1`), { image: content });
+  await pushImage(client, parseReference(`${far.host}/org/catalog:v1`), { image });
   const opened = await openCatalog(`${far.host}/org/catalog:v1`, { directory: '.', registry: () => client });
-  expect(await rendered(opened.source)).toBe(await rendered(directorySource(SAMPLE)));
+  const text = await rendered(opened.source);
   await opened.close();
+  return text;
+}
+
+test('of a list without platforms the first image is read, and artifacts are not', async () => {
+  const own = await builtOne();
+  const type = 'application/vnd.example';
+  const read = await readOfList([
+    { ...sampleReferrer(own.root, type), said: { artifactType: type } },
+    { ...sampleImage(), said: { platform: { os: 'linux', architecture: 'mips' } } },
+    own,
+  ]);
+  expect(read).toBe(await rendered(directorySource(SAMPLE)));
 });
 
 test('of a list with variants the image without one is read', async () => {
-  const far = await registry();
-  const client = clientFor(far);
-  const { image } = await built();
-  const [own] = image.manifests;
-  if (!own) throw new Error('nothing was built');
-  const other = sampleImage();
-  const entry = ({ mediaType, bytes }: Manifest) => described(mediaType, Buffer.from(bytes));
-  const type = 'application/vnd.oci.image.index.v1+json';
+  const own = await builtOne();
   const platform = { os: 'linux', architecture: process.arch === 'x64' ? 'amd64' : process.arch };
-  const manifests = [
-    { ...entry(other.root), platform: { ...platform, variant: 'v9' } },
-    { ...entry(own), platform },
-  ];
-  const root = manifestOf(type, { schemaVersion: 2, mediaType: type, manifests });
-  const content = { root, manifests: [other.root, own], blobs: [...other.blobs, ...image.blobs] };
-  await pushImage(client, parseReference(`${far.host}/org/catalog:v1`), { image: content });
-  const opened = await openCatalog(`${far.host}/org/catalog:v1`, { directory: '.', registry: () => client });
-  expect(await rendered(opened.source)).toBe(await rendered(directorySource(SAMPLE)));
-  await opened.close();
+  const read = await readOfList([
+    { ...sampleImage(), said: { platform: { ...platform, variant: 'v9' } } },
+    { ...own, said: { platform } },
+  ]);
+  expect(read).toBe(await rendered(directorySource(SAMPLE)));
 });
 
 function folderless(): string {
