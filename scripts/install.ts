@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'bc975f6726f2468d3a92568bc0d8d02ee1237672',
+  commit: 'b54b97e4b73c5d9d53a6adb53861d35c11bced3b',
 };
 
 const REPOSITORY = 'portolan/portolan';
